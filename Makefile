@@ -1,0 +1,30 @@
+# The commands of minilb. Each one is a script in scripts/: a reader finds the how and why there.
+# `make` alone lists them. Arguments for the program: make run ARGS='--help'.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test build site same bench clean
+MAKEFLAGS += --no-print-directory
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+run: ## build what changed, then start three backends, the proxy and the playground; Ctrl-C stops all
+	@exec scripts/run.sh $(ARGS)
+
+test: ## every check, from formatting to a real browser; sets up what it needs
+	@exec scripts/test.sh
+
+build: ## the playground and bin/minilb
+	@exec scripts/build.sh
+
+site: ## the playground alone, into site/dist
+	@exec scripts/site.sh
+
+same: ## golden scenarios give the same bytes on amd64, amd64 v3 and WebAssembly
+	@exec scripts/same.sh
+
+bench: ## benchmarks of core, native and under node
+	@exec scripts/bench.sh
+
+clean: ## remove everything that was built or downloaded here
+	@exec scripts/clean.sh

@@ -1,0 +1,87 @@
+package lb
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"minilb/core/stat"
+)
+
+// Loads counts requests in flight by slot, dense in memory. Pickers read it
+// through their Set, so that a balancer with a stale or partial view of the
+// world runs the same picker over other Loads.
+type Loads struct {
+	n [MaxBackends]atomic.Int32
+}
+
+// InFlight returns the count at a slot.
+func (l *Loads) InFlight(slot int) int { return int(l.n[slot].Load()) }
+
+// Store sets the count at a slot; for a view that is refreshed from elsewhere.
+func (l *Loads) Store(slot, n int) { l.n[slot].Store(int32(n)) }
+
+// claim adds one request at a slot unless that would go over limit (0: no
+// limit). It never overshoots, however many claim at once.
+func (l *Loads) claim(slot int, limit int32) bool {
+	if limit == 0 {
+		l.n[slot].Add(1)
+		return true
+	}
+	for {
+		n := l.n[slot].Load()
+		if n >= limit {
+			return false
+		}
+		if l.n[slot].CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Latencies keeps a peak-sensitive moving average of latency by slot: it jumps
+// to a higher latency at once and decays towards lower ones with a time
+// constant, as in Finagle's peak EWMA.
+type Latencies struct {
+	decay float64 // nanoseconds
+	slots [MaxBackends]latency
+}
+
+type latency struct {
+	ewma atomic.Uint64 // float64 bits, nanoseconds
+	at   atomic.Int64  // Time of the last change
+}
+
+// NewLatencies returns averages that forget 63% of the past in decay.
+func NewLatencies(decay time.Duration) *Latencies {
+	return &Latencies{decay: float64(decay)}
+}
+
+// Observe takes one latency in. Simultaneous observations may lose one of them.
+func (l *Latencies) Observe(now Time, slot int, d time.Duration) {
+	s := &l.slots[slot]
+	old := math.Float64frombits(s.ewma.Load())
+	seen := float64(d)
+	if seen < old {
+		w := stat.Exp(-float64(now-Time(s.at.Load())) / l.decay)
+		seen = float64(old*w) + float64(seen*(1-w))
+	}
+	s.ewma.Store(math.Float64bits(seen))
+	s.at.Store(int64(now))
+}
+
+// At returns the average at a slot in nanoseconds, decayed to now; 0 when
+// nothing has been seen.
+func (l *Latencies) At(now Time, slot int) float64 {
+	s := &l.slots[slot]
+	old := math.Float64frombits(s.ewma.Load())
+	if old == 0 {
+		return 0
+	}
+	return old * stat.Exp(-float64(now-Time(s.at.Load()))/l.decay)
+}
+
+func (l *Latencies) forget(slot int) {
+	l.slots[slot].ewma.Store(0)
+	l.slots[slot].at.Store(0)
+}

@@ -1,0 +1,147 @@
+package lb
+
+import (
+	"fmt"
+	"slices"
+)
+
+// warmSteps is how often tables are rebuilt over one slow start.
+const warmSteps = 10
+
+// publish makes the new snapshot that follows from the members' states. Every
+// change of state ends here, under the lock.
+func (p *Pool) publish(now Time) {
+	old := p.snap.Load()
+	panicked := p.panicking()
+	p.reportPanic(now, old, panicked)
+	set, members := p.newSet(now, panicked)
+	s := &snapshot{set: set, members: members, panic: panicked, sticky: p.stickable(panicked)}
+	if old != nil && old.set.same(set) {
+		// The same backends at the same weights: a table need not be built
+		// again, and a weighted sequence goes on where it was.
+		s.set, s.picker = old.set, old.picker
+	} else {
+		s.picker = p.pickers(set)
+	}
+	p.snap.Store(s)
+	p.plan(now)
+	p.serveQueue(now)
+}
+
+// takes says whether a member gets traffic of its own: eligible, or anybody
+// but the draining when the pool panics.
+func (m *member) takes(panicked bool) bool {
+	return m.eligible() || panicked && m.hold&Draining == 0
+}
+
+// panicking says whether too few backends are eligible to trust the checks.
+func (p *Pool) panicking() bool {
+	eligible, present := 0, 0
+	for _, m := range p.members {
+		if m.hold&Draining == 0 {
+			present++
+		}
+		if m.eligible() {
+			eligible++
+		}
+	}
+	return present > 0 && float64(eligible*100) < p.config.PanicThreshold*float64(present)
+}
+
+func (p *Pool) reportPanic(now Time, old *snapshot, panicked bool) {
+	was := old != nil && old.panic
+	switch {
+	case panicked && !was:
+		p.event(now, "", PanicBegan, fmt.Sprintf("fewer than %g%% of backends are eligible; all that are not draining get traffic", p.config.PanicThreshold))
+	case was && !panicked:
+		p.event(now, "", PanicEnded, fmt.Sprintf("%g%% of backends or more are eligible again", p.config.PanicThreshold))
+	}
+}
+
+func (p *Pool) newSet(now Time, panicked bool) (*Set, []*member) {
+	s := &Set{limit: int32(p.config.MaxInflight), loads: p.view, lat: p.lat, cursor: &p.cursor}
+	var members []*member
+	var warm []warmth
+	warming := false
+	for _, m := range p.members {
+		if !m.takes(panicked) {
+			continue
+		}
+		w := p.warmth(m)
+		warming = warming || w.to > now
+		warm = append(warm, w)
+		members = append(members, m)
+		s.add(m.Backend, m.slot, w.step(now))
+	}
+	if warming {
+		s.warm = warm
+	}
+	s.seal()
+	return s, members
+}
+
+// warmth is a member's slow start; one that is over when it has none.
+func (p *Pool) warmth(m *member) warmth {
+	full := uint32(m.Weight) * Unit
+	if p.config.SlowStart == 0 || m.warmFrom == Never {
+		return warmth{full: full}
+	}
+	return warmth{from: m.warmFrom, to: m.warmFrom.Add(p.config.SlowStart), full: full}
+}
+
+// step is the weight that tables use: the live weight at the last of the
+// warm-up's steps, so that one slow start causes at most ten rebuilds.
+func (w warmth) step(now Time) uint32 {
+	if now >= w.to {
+		return w.full
+	}
+	size := (w.to - w.from) / warmSteps
+	if size == 0 {
+		return w.full
+	}
+	return w.weight(w.from + (now-w.from)/size*size)
+}
+
+// nextStep is when the warm-up's next step begins; Never when it is over.
+func (w warmth) nextStep(now Time) Time {
+	size := (w.to - w.from) / warmSteps
+	if now >= w.to || size == 0 {
+		return Never
+	}
+	return min(w.to, w.from+((now-w.from)/size+1)*size)
+}
+
+func (s *Set) same(t *Set) bool {
+	return slices.Equal(s.slots, t.slots) && slices.Equal(s.weights, t.weights) &&
+		slices.Equal(s.backends, t.backends) && slices.Equal(s.warm, t.warm)
+}
+
+// stickable lists who a sticky cookie may name: whoever takes traffic, and
+// with drain-sticky also the draining that are otherwise eligible.
+func (p *Pool) stickable(panicked bool) map[string]*member {
+	names := make(map[string]*member, len(p.members))
+	for _, m := range p.members {
+		leaving := p.config.DrainSticky && m.hold == Draining
+		if m.takes(panicked) || leaving {
+			names[m.Name] = m
+		}
+	}
+	return names
+}
+
+// plan works out when the pool next wants to be called.
+func (p *Pool) plan(now Time) {
+	next := Never
+	if p.outlier != nil {
+		next = min(next, p.outlier.Next())
+	}
+	for _, m := range p.members {
+		if m.hold&Draining != 0 {
+			next = min(next, m.deadline)
+		}
+		if p.config.SlowStart > 0 && m.takes(true) {
+			next = min(next, p.warmth(m).nextStep(now))
+		}
+	}
+	p.next.Store(int64(next))
+}

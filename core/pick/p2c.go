@@ -1,0 +1,30 @@
+package pick
+
+import "minilb/core/lb"
+
+// p2c draws distinct backends at random and takes the least loaded of them
+// per unit of weight: the power of two choices. It never takes the most loaded
+// of all, and balancers with stale counts do not all rush to the same backend
+// (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, 2001).
+type p2c struct {
+	set     *lb.Set
+	choices int
+}
+
+func newP2C(c Config, s *lb.Set) lb.Picker { return p2c{s, c.Choices} }
+
+func (p p2c) Pick(q lb.Query) int {
+	d := draw(p.set, q, p.choices)
+	if d.n == 0 {
+		return -1
+	}
+	best := int(d.at[0])
+	low := loadAt(p.set, best, q.Now)
+	for _, i := range d.at[1:d.n] {
+		// The first drawn wins a tie.
+		if l := loadAt(p.set, int(i), q.Now); l.less(low) {
+			best, low = int(i), l
+		}
+	}
+	return best
+}

@@ -1,0 +1,87 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"minilb/core/lb"
+	"minilb/core/param"
+)
+
+// A Backend is one simulated backend. Its text is NAME=MEAN_MS and parts that
+// differ from their defaults: slow=100,capacity=2,errors=0.1.
+type Backend struct {
+	Name string
+	Parts
+}
+
+// Parts is what can be said of a simulated backend.
+type Parts struct {
+	Mean     float64 `param:"mean" unit:"ms" range:"0.001,3600000" slider:"1,500" scale:"log" default:"20" help:"mean service time"`
+	Capacity int     `param:"capacity" unit:"workers" range:"1,100000" slider:"1,64" default:"4" help:"requests it serves at the same time; others wait in its queue"`
+	Weight   int     `param:"weight" range:"1,1000" slider:"1,10" default:"1" help:"share of the traffic relative to the others"`
+	Errors   float64 `param:"errors" range:"0,1" step:"0.01" default:"0" help:"share of requests it answers with a 500"`
+}
+
+// UnmarshalText reads NAME=MEAN_MS,PART=VALUE…; ':' may stand for '='.
+func (b *Backend) UnmarshalText(text []byte) error {
+	fresh := Backend{}
+	set := param.Of(&fresh.Parts)
+	set.Reset(param.Scenario)
+	for i, part := range strings.Split(string(text), ",") {
+		name, value, found := cut(part)
+		if i == 0 {
+			fresh.Name, name = name, "mean"
+		}
+		if !found {
+			return fmt.Errorf("%.60q has no value; accepted: NAME=MEAN_MS and parts such as errors=0.1", part)
+		}
+		p := set.Lookup(strings.ReplaceAll(name, "_", "-"))
+		if p == nil {
+			return fmt.Errorf("backend %.32s: unknown part %.32q; accepted: %s", fresh.Name, name, partNames(set))
+		}
+		if err := p.Set(value); err != nil {
+			return fmt.Errorf("backend %.32s: %w", fresh.Name, err)
+		}
+	}
+	if err := (lb.Backend{Name: fresh.Name, Weight: fresh.Weight}).Check(); err != nil {
+		return err
+	}
+	*b = fresh
+	return nil
+}
+
+func cut(part string) (name, value string, found bool) {
+	if at := strings.IndexAny(part, "=:"); at >= 0 {
+		return part[:at], part[at+1:], true
+	}
+	return part, "", false
+}
+
+func partNames(set *param.Set) string {
+	var names []string
+	for _, p := range set.All() {
+		names = append(names, underscored(p.Name))
+	}
+	return strings.Join(names, ", ")
+}
+
+func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+// MarshalText writes what UnmarshalText reads, with only the parts that differ
+// from their defaults.
+func (b Backend) MarshalText() ([]byte, error) {
+	set := param.Of(&b.Parts)
+	text := b.Name + "=" + set.Lookup("mean").String()
+	for _, p := range set.All() {
+		if p.Name != "mean" && p.Changed(param.Scenario) {
+			text += "," + underscored(p.Name) + "=" + p.String()
+		}
+	}
+	return []byte(text), nil
+}
+
+// LB is the backend as a pool knows it.
+func (b Backend) LB() lb.Backend {
+	return lb.Backend{Name: b.Name, Weight: b.Weight}
+}

@@ -1,0 +1,78 @@
+package scenario
+
+import (
+	"fmt"
+
+	"minilb/core/drain"
+	"minilb/core/health"
+	"minilb/core/lb"
+	"minilb/core/outlier"
+	"minilb/core/pick"
+	"minilb/core/retry"
+)
+
+// The configurations of core's rooms, by names of their own so that one struct
+// can embed them all.
+type (
+	PickConfig    = pick.Config
+	HealthConfig  = health.Config
+	OutlierConfig = outlier.Config
+	RetryConfig   = retry.Config
+	PoolConfig    = lb.Config
+)
+
+// A Balancer is how one balancer behaves: what the simulator and the proxy
+// have in common, each with defaults of its own.
+type Balancer struct {
+	PickConfig    `group:"policy"`
+	HealthConfig  `group:"checks"`
+	OutlierConfig `group:"ejection"`
+	RetryConfig   `group:"retries"`
+	PoolConfig    `group:"limits"`
+}
+
+// Check reports what no range of a single parameter can say.
+func (b Balancer) Check() error {
+	if err := b.PickConfig.Check(); err != nil {
+		return err
+	}
+	_, err := b.Plan()
+	if err == nil {
+		err = b.OutlierConfig.Check()
+	}
+	return err
+}
+
+// An Outfit is what a pool needs beyond its configuration.
+type Outfit struct {
+	Random uint64         // spreads the probes' phases
+	View   *lb.Loads      // what pickers see instead of the pool's own counts
+	Log    func(lb.Event) // where events go
+}
+
+// NewPool puts a pool together from the machines that the configuration
+// switches on.
+func (b Balancer) NewPool(now lb.Time, algorithm string, backends []lb.Backend, o Outfit) (*lb.Pool, error) {
+	policy, ok := pick.Find(algorithm)
+	if !ok {
+		return nil, fmt.Errorf("algorithm %.40q: unknown; accepted: %v", algorithm, pick.Names())
+	}
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	pickers, err := policy.Pickers(b.PickConfig)
+	if err != nil {
+		return nil, err
+	}
+	parts := lb.Parts{Pickers: pickers, Drain: drain.Policy{}, View: o.View, Log: o.Log}
+	if policy.Latency {
+		parts.Latency = lb.NewLatencies(b.EwmaDecay)
+	}
+	if b.CheckInterval > 0 {
+		parts.Health = health.New(b.HealthConfig, o.Random)
+	}
+	if b.OutlierConfig.On() {
+		parts.Outlier = outlier.New(b.OutlierConfig)
+	}
+	return lb.New(now, b.PoolConfig, parts, backends)
+}
