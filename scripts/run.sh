@@ -4,5 +4,6 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-scripts/build.sh >&2
+echo "building what changed" >&2
+scripts/build.sh >/dev/null
 exec bin/minilb demo "$@"

@@ -51,11 +51,11 @@ tools() {
 	go build -o "$temp/tally" ./scripts/tally
 	# Built for this machine first: `go tool` under GOOS=js would build a staticcheck that runs in WebAssembly.
 	go build -o "$temp/staticcheck" honnef.co/go/tools/cmd/staticcheck
-	chromium
+	find_browser
 }
 
-# chromium finds the browser, or installs it where that is ours to do.
-chromium() {
+# find_browser finds Chromium, or installs it where that is ours to do.
+find_browser() {
 	local name
 	for name in chromium chromium-browser google-chrome headless-shell; do
 		command -v "$name" >/dev/null && { echo "browser: $(command -v "$name")"; return; }
