@@ -17,12 +17,14 @@
 // and in WebAssembly, so that a link shows its reader what its sender saw. Three things would break that, and each has its
 // check: functions of package math that differ between targets, the order of a map, and a compiler that fuses a*b + c into
 // one instruction with one rounding instead of two. Products that are added are therefore written float64(a*b) + c: the
-// language promises that an explicit conversion rounds.
+// language promises that an explicit conversion rounds, and nothing else does: not an assignment to a variable, and not
+// a call, which may be inlined.
 //
 // # The rooms and the arrows between them
 //
 //	param, stat <- lb <- pick, health, outlier, retry, drain <- scenario <- sim <- wasm/page <- wasm/play
 //	core <- native/forward <- native/proxy <- native/cli <- native/minilb
+//	native/h1 <- native/proxy; site <- native/cli
 //
 // An arrow points from a room to those that may import it, directly or further along; nothing points back, and rooms
 // side by side do not know each other. So a policy cannot ask why a backend is out, only whether it is; the outlier

@@ -32,7 +32,8 @@ var (
 	onParts = slices.Concat(onLB, parts)
 	allCore = slices.Concat(onParts, []string{"core/scenario", "core/sim"})
 	onEdge  = slices.Concat(allCore, []string{"native/forward"})
-	onProxy = slices.Concat(onEdge, []string{"native/policyfile", "native/proxy"})
+	onHTTP  = slices.Concat(onEdge, []string{"native/h1", "native/policyfile"})
+	onProxy = slices.Concat(onHTTP, []string{"native/proxy"})
 )
 
 // arrows says for every package of the module which others it may import outside its tests. A package that is not here
@@ -54,8 +55,9 @@ var arrows = map[string][]string{
 	"wasm/play/e2e":     slices.Concat(allCore, []string{"wasm/page", "site"}),
 	"wasm/edge":         onEdge,
 	"native/forward":    allCore,
+	"native/h1":         nil,
 	"native/policyfile": allCore,
-	"native/proxy":      slices.Concat(onEdge, []string{"native/policyfile"}),
+	"native/proxy":      onHTTP,
 	"native/lab":        onProxy,
 	"native/cli":        slices.Concat(onProxy, []string{"native/lab", "site"}),
 	"native/minilb":     {"native/cli"},

@@ -96,3 +96,9 @@ func TestEveryNumberReadsBackWithoutAPlus(t *testing.T) {
 		require.NotContains(t, text, "+")
 	})
 }
+
+func TestNegativeZeroReadsAsZero(t *testing.T) {
+	f, ok := parseFloat("-0")
+	require.True(t, ok)
+	assert.False(t, math.Signbit(f), "one number has one text, so that a scenario has one link")
+}

@@ -175,7 +175,8 @@ func parseFloat(text string) (float64, bool) {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	return f, err == nil && !math.IsInf(f, 0)
+	// Adding zero makes -0 a 0: they are equal, and one number has one text.
+	return f + 0, err == nil && !math.IsInf(f, 0)
 }
 
 // FormatFloat is a short text that reads back to exactly f. Up to seven characters a plain decimal is kept for its

@@ -1,7 +1,7 @@
 package scenario
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 
 	"minilb/core/lb"
@@ -23,32 +23,70 @@ type Parts struct {
 	Errors   float64 `param:"errors" range:"0,1" step:"0.01" default:"0" help:"share of requests it answers with a 500"`
 }
 
-// UnmarshalText reads NAME=MEAN_MS,PART=VALUE…; ':' may stand for '='.
+// backendForm is what a backend looks like, for messages.
+const backendForm = "NAME=MEAN_MS and parts such as errors=0.1"
+
+// UnmarshalText reads NAME=MEAN_MS,PART=VALUE…; ':' may stand for '='. Its
+// error is a [param.Error] whose Problem names the part: weight=0: outside …
 func (b *Backend) UnmarshalText(text []byte) error {
 	fresh := Backend{}
 	set := param.Of(&fresh.Parts)
-	set.Reset(param.Scenario)
+	set.Reset(column)
+	given := map[string]bool{}
 	for i, part := range strings.Split(string(text), ",") {
 		name, value, found := cut(part)
 		if i == 0 {
 			fresh.Name, name = name, "mean"
 		}
 		if !found {
-			return fmt.Errorf("%.60q has no value; accepted: NAME=MEAN_MS and parts such as errors=0.1", part)
+			return backendFault(text, clip(part)+" has no value", backendForm)
 		}
 		p := set.Lookup(strings.ReplaceAll(name, "_", "-"))
 		if p == nil {
-			return fmt.Errorf("backend %.32s: unknown part %.32q; accepted: %s", fresh.Name, name, partNames(set))
+			return unknownPart(text, name, set)
 		}
+		if given[p.Name] {
+			return backendFault(text, underscored(p.Name)+" is given twice", "each part once; the mean comes right after the name")
+		}
+		given[p.Name] = true
 		if err := p.Set(value); err != nil {
-			return fmt.Errorf("backend %.32s: %w", fresh.Name, err)
+			return partFault(text, err)
 		}
 	}
 	if err := (lb.Backend{Name: fresh.Name, Weight: fresh.Weight}).Check(); err != nil {
-		return err
+		return backendFault(text, err.Error(), "")
 	}
 	*b = fresh
 	return nil
+}
+
+func backendFault(text []byte, problem, accepted string) *param.Error {
+	return &param.Error{Name: "backend", Value: string(text), Problem: problem, Accepted: accepted}
+}
+
+func unknownPart(text []byte, name string, set *param.Set) error {
+	fault := backendFault(text, clip(name)+" is not a part of a backend", partNames(set))
+	fault.Near = underscored(set.Nearest(name))
+	return fault
+}
+
+// partFault is a part's fault as the backend's.
+func partFault(text []byte, err error) error {
+	fault := backendFault(text, err.Error(), "")
+	var part *param.Error
+	if errors.As(err, &part) {
+		fault.Problem = underscored(part.Name) + "=" + clip(part.Value) + ": " + part.Problem
+		fault.Accepted, fault.Near = part.Accepted, part.Near
+	}
+	return fault
+}
+
+// clip keeps a quotation in a message recognisable and short.
+func clip(text string) string {
+	if len(text) > 40 {
+		return text[:40] + "…"
+	}
+	return text
 }
 
 func cut(part string) (name, value string, found bool) {
@@ -61,7 +99,9 @@ func cut(part string) (name, value string, found bool) {
 func partNames(set *param.Set) string {
 	var names []string
 	for _, p := range set.All() {
-		names = append(names, underscored(p.Name))
+		if p.Name != "mean" {
+			names = append(names, underscored(p.Name))
+		}
 	}
 	return strings.Join(names, ", ")
 }
@@ -70,15 +110,17 @@ func underscored(name string) string { return strings.ReplaceAll(name, "-", "_")
 
 // MarshalText writes what UnmarshalText reads, with only the parts that differ
 // from their defaults.
-func (b Backend) MarshalText() ([]byte, error) {
+func (b Backend) MarshalText() ([]byte, error) { return []byte(b.text()), nil }
+
+func (b Backend) text() string {
 	set := param.Of(&b.Parts)
 	text := b.Name + "=" + set.Lookup("mean").String()
 	for _, p := range set.All() {
-		if p.Name != "mean" && p.Changed(param.Scenario) {
+		if p.Name != "mean" && p.Changed(column) {
 			text += "," + underscored(p.Name) + "=" + p.String()
 		}
 	}
-	return []byte(text), nil
+	return text
 }
 
 // LB is the backend as a pool knows it.

@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"fmt"
-
 	"minilb/core/drain"
 	"minilb/core/health"
 	"minilb/core/lb"
@@ -31,16 +29,15 @@ type Balancer struct {
 	PoolConfig    `group:"limits"`
 }
 
-// Check reports what no range of a single parameter can say.
+// Check reports what no range of a single parameter can say, all of it at
+// once. The error is Faults.
 func (b Balancer) Check() error {
-	if err := b.PickConfig.Check(); err != nil {
-		return err
-	}
+	var f Faults
+	f.add(b.PickConfig.Check())
+	f.add(b.OutlierConfig.Check())
 	_, err := b.Plan()
-	if err == nil {
-		err = b.OutlierConfig.Check()
-	}
-	return err
+	f.add(err)
+	return f.err()
 }
 
 // An Outfit is what a pool needs beyond its configuration.
@@ -55,7 +52,7 @@ type Outfit struct {
 func (b Balancer) NewPool(now lb.Time, algorithm string, backends []lb.Backend, o Outfit) (*lb.Pool, error) {
 	policy, ok := pick.Find(algorithm)
 	if !ok {
-		return nil, fmt.Errorf("algorithm %.40q: unknown; accepted: %v", algorithm, pick.Names())
+		return nil, unknownAlgorithm(algorithm)
 	}
 	if err := b.Check(); err != nil {
 		return nil, err
