@@ -28,7 +28,9 @@ type Result struct {
 	EjectionsRefused int     `json:"ejections_refused"`
 
 	Series Series     `json:"-"` // empty unless Options.Series
-	Events []lb.Event `json:"-"` // empty unless Options.Events
+	Events []lb.Event `json:"-"` // empty unless Options.Events; the first 100 000
+
+	EventsUnkept int `json:"-"` // how many came after those
 }
 
 // Latency is of all answered requests, errors included, in milliseconds.
@@ -60,6 +62,7 @@ type Series struct {
 	P99        []float64   // milliseconds
 	Answered   []int       // requests
 	Errors     []int       // requests
+	Dropped    []int       // requests; not among the answered
 	Share      [][]float64 // by backend, then window: share of the window's attempts; NaN when none
 	InFlight   [][]float64 // by backend, then window: mean requests in flight
 }

@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"minilb/core/scenario"
+)
+
+// benchmark plays a scenario again and again with one policy and reports how
+// many events a second were dispatched.
+func benchmark(b *testing.B, algorithm string, s scenario.Scenario, o Options) {
+	b.Helper()
+	b.ReportAllocs()
+	events := uint64(0)
+	for range b.N {
+		e, err := newEngine(s, algorithm, o)
+		require.NoError(b, err)
+		require.NoError(b, e.run())
+		events += e.steps
+	}
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+func BenchmarkSimulateRoundRobin(b *testing.B) {
+	benchmark(b, "round_robin", steady(b, 100_000), Options{})
+}
+
+func BenchmarkSimulateLeastConn(b *testing.B) {
+	benchmark(b, "least_conn", steady(b, 100_000), Options{})
+}
+
+func BenchmarkSimulateP2C(b *testing.B) { benchmark(b, "p2c", steady(b, 100_000), Options{}) }
+
+func BenchmarkSimulateSeries(b *testing.B) {
+	benchmark(b, "p2c", steady(b, 100_000), Options{Series: true, Events: true})
+}
+
+func BenchmarkSimulateGuarded(b *testing.B) {
+	benchmark(b, "p2c", guarded(b, 100_000), Options{})
+}
+
+func BenchmarkSimulateOverload(b *testing.B) {
+	s := steady(b, 100_000)
+	s.Rate = 1000
+	benchmark(b, "round_robin", s, Options{})
+}
+
+// Every error of a backend that the cap keeps in is judged and refused.
+func BenchmarkSimulateRefused(b *testing.B) {
+	s := one(b, "p2c", "a=20", "b=20", "broken=2,errors=1")
+	s.Consecutive5xx, s.MaxEjectionPercent, s.Requests = 5, 33, 100_000
+	benchmark(b, "p2c", s, Options{})
+}

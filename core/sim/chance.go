@@ -1,0 +1,24 @@
+package sim
+
+import "minilb/core/stat"
+
+// The streams of chance: what a draw is for. A number is never reused and
+// never changed, or old links would give other results.
+const (
+	forArrival      = 1 // gap before a request
+	forKey          = 2 // the request's key
+	forPick         = 3 // the policy's choice, by attempt
+	forService      = 4 // unit service draw, by attempt
+	forError        = 5 // whether the answer is an error, by attempt
+	forBackoff      = 6 // wait before a retry, by attempt
+	forProbeService = 7 // by backend and probe
+	forProbeError   = 8 // by backend and probe
+	forPhases       = 9 // spread of the probes
+)
+
+// chance draws for one run.
+type chance uint64
+
+func (c chance) word(stream, index, attempt uint64) uint64 {
+	return stat.Word(uint64(c), stream, index, attempt)
+}

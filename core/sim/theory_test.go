@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"minilb/core/scenario"
+	"minilb/core/stat"
+)
+
+// erlangB is the share of arrivals that c workers without a queue turn away at
+// an offered load (arrival rate × mean service time), by its recursion.
+func erlangB(c int, load float64) float64 {
+	b := 1.0
+	for n := 1; n <= c; n++ {
+		b = load * b / (float64(n) + load*b)
+	}
+	return b
+}
+
+// erlangC is the share of arrivals that wait with c workers and a queue.
+func erlangC(c int, load float64) float64 {
+	b, busy := erlangB(c, load), load/float64(c)
+	return b / (1 - busy*(1-b))
+}
+
+func TestMeanLatencyIsThatOfTheory(t *testing.T) {
+	cases := []struct {
+		backend  string
+		capacity int
+		mean     float64 // seconds
+		rate     float64
+	}{
+		{"m=20,capacity=1", 1, 0.020, 25},
+		{"m=20,capacity=4", 4, 0.020, 150},
+		{"m=100,capacity=20", 20, 0.100, 160},
+	}
+	for _, c := range cases {
+		s := one(t, "round_robin", c.backend)
+		s.Rate, s.Requests = c.rate, 20_000
+		got := 0.0
+		for seed := range uint64(10) {
+			s.Seed = seed
+			_, r := play(t, s, Options{})
+			got += r.Latency.Mean / 10
+		}
+		waiting := erlangC(c.capacity, c.rate*c.mean) / (float64(c.capacity)/c.mean - c.rate)
+		assertWithin(t, 1000*(c.mean+waiting), got, 0.04, c.backend)
+	}
+}
+
+func TestAHardLimitWithoutQueueLosesWhatErlangSays(t *testing.T) {
+	s := one(t, "least_conn", "m=20,capacity=4")
+	s.Rate, s.Requests, s.MaxInflight = 200, 100_000, 4
+	_, r := play(t, s, Options{})
+	assertWithin(t, erlangB(4, 200*0.020), float64(r.Dropped)/float64(r.Requests), 0.03, "share dropped")
+}
+
+// naive computes every latency without events: each backend gets every n-th
+// request, and a request starts on the worker that is free first (Lindley's
+// recursion for one worker, Kiefer and Wolfowitz's for several).
+func naive(s scenario.Scenario) *stat.Histogram {
+	h := new(stat.Histogram)
+	c := chance(s.Seed)
+	a := arrivals{chance: c, mean: 1e9 / s.Rate, want: s.Requests}
+	free := make([][]int64, len(s.Backends))
+	for i, b := range s.Backends {
+		free[i] = make([]int64, b.Capacity)
+	}
+	for n := range s.Requests {
+		a.advance()
+		i := n % len(s.Backends)
+		slices.Sort(free[i])
+		unit := stat.Exponential(c.word(forService, uint64(n), 0))
+		free[i][0] = max(free[i][0], int64(a.next)) + int64(unit*(s.Backends[i].Mean*1e6))
+		h.Record(free[i][0] - int64(a.next))
+	}
+	return h
+}
+
+func TestEventsGiveTheLatenciesOfTheNaiveRecursion(t *testing.T) {
+	cases := map[string][]string{
+		"one worker":       {"a=5,capacity=1"},
+		"four workers":     {"a=20,capacity=4"},
+		"overload":         {"a=20,capacity=2"},
+		"several backends": {"a=20", "b=100", "c=1,capacity=1"},
+	}
+	for name, texts := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := one(t, "round_robin", texts...)
+			e, _ := play(t, s, Options{})
+			assert.Equal(t, naive(s), e.record.latency)
+		})
+	}
+}
+
+func TestAQueueInFrontOfThePoolActsLikeOneAtTheBackend(t *testing.T) {
+	s := one(t, "least_conn", "a=20,capacity=4")
+	s.Rate = 190
+	behind, _ := play(t, s, Options{})
+	s.MaxInflight, s.Queue, s.QueueTimeout = 4, 100_000, 10*time.Minute
+	before, r := play(t, s, Options{})
+	assert.Zero(t, r.Dropped)
+	assert.Equal(t, behind.record.latency, before.record.latency)
+}
