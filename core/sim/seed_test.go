@@ -75,7 +75,7 @@ func TestEjectionTakesTheFailingBackendOutWhateverThePolicy(t *testing.T) {
 	for algorithm, m := range meansOf(t, s) {
 		assert.Less(t, m.errors, 25.0, algorithm)
 		assert.Less(t, m.share[2], 1.0, algorithm)
-		assert.InDelta(t, 3, m.ejections, 1e-9, "%s: at the start, after 10 s and after 20 s more", algorithm)
+		assert.InDelta(t, 2, m.ejections, 1e-9, "%s: at the start, and after 30 s", algorithm)
 	}
 }
 
