@@ -9,7 +9,6 @@ package health
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"minilb/core/lb"
 )
@@ -29,7 +28,7 @@ type backend struct {
 	eager   bool // added to a running pool: one pass brings it in
 	run     int  // consecutive results against the present state
 	due     lb.Time
-	phase   time.Duration
+	grid    lb.Time // a probe after the first starts here, or whole intervals later
 }
 
 // New returns a checker. The word random spreads the probes' phases.
@@ -37,21 +36,20 @@ func New(c Config, random uint64) *Checker {
 	return &Checker{config: c, random: random, next: lb.Never}
 }
 
-// Add begins to check the backend at a slot, with the first probe at once. In
-// a running pool it waits outside for one passed probe; at the start it is
-// where the option initial says.
+// Add begins to check the backend at a slot: the first probe is due at once,
+// and those after it on the backend's grid. In a running pool it waits outside
+// for one passed probe; at the start it is where the option initial says.
 func (c *Checker) Add(now lb.Time, slot int, running bool) (up bool) {
 	for len(c.backends) <= slot {
 		c.backends = append(c.backends, backend{due: lb.Never})
 	}
-	b := backend{present: true, up: !running && c.config.Initial != "down", eager: running, due: now}
+	b := backend{present: true, up: !running && c.config.Initial != "down", eager: running, due: now, grid: now.Add(c.phase(slot))}
 	if !running && c.config.Initial == "haproxy" {
 		// HAProxy starts its counter at rise: up, and one failure from down.
 		b.run = c.config.Fall - 1
 	}
-	b.phase = c.phase(slot)
-	if b.phase > 0 && !running {
-		b.due = now.Add(b.phase)
+	if c.config.CheckInterval == 0 {
+		b.due = lb.Never
 	}
 	c.backends[slot] = b
 	c.plan()
@@ -76,15 +74,22 @@ func (c *Checker) Due(now lb.Time, slots []int) []int {
 	}
 	for slot := range c.backends {
 		b := &c.backends[slot]
-		if !b.present || b.due > now {
-			continue
+		if b.present && b.due <= now {
+			slots = append(slots, slot)
+			b.due = c.after(now, b.grid)
 		}
-		slots = append(slots, slot)
-		missed := now.Sub(b.due) / c.config.CheckInterval
-		b.due = b.due.Add((missed + 1) * c.config.CheckInterval)
 	}
 	c.plan()
 	return slots
+}
+
+// after is the first instant of a grid that is later than now.
+func (c *Checker) after(now, grid lb.Time) lb.Time {
+	if now < grid {
+		return grid
+	}
+	past := now.Sub(grid) / c.config.CheckInterval
+	return grid.Add((past + 1) * c.config.CheckInterval)
 }
 
 func (c *Checker) plan() {
@@ -125,19 +130,8 @@ func (c *Checker) threshold(b *backend) int {
 	return c.config.Rise
 }
 
-// Passes says whether a result is a pass: the expected status, or any 2xx or
-// 3xx when none is set; for a tcp probe, that it connected.
-func (c *Checker) Passes(r lb.ProbeResult) bool {
-	switch {
-	case r.Kind != lb.Answered:
-		return false
-	case c.config.CheckType == "tcp":
-		return true
-	case c.config.CheckExpect != 0:
-		return r.Status == c.config.CheckExpect
-	}
-	return 200 <= r.Status && r.Status <= 399
-}
+// Passes says whether a result is a pass.
+func (c *Checker) Passes(r lb.ProbeResult) bool { return c.config.Passes(r) }
 
 func (c *Checker) reason(passed bool, run int, r lb.ProbeResult) string {
 	if passed {
@@ -155,15 +149,27 @@ func checks(n int) string {
 
 // seen names what the last probe saw.
 func (c *Checker) seen(r lb.ProbeResult) string {
-	seen := map[lb.Kind]string{lb.Refused: "connection refused", lb.TimedOut: "timeout after " + c.config.CheckTimeout.String(), lb.Broken: "connection broken"}[r.Kind]
-	if r.Kind == lb.Answered {
-		seen = "HTTP " + strconv.Itoa(r.Status)
-	}
-	if r.Kind == lb.Answered && c.config.CheckExpect != 0 {
-		seen += ", expected " + strconv.Itoa(c.config.CheckExpect)
+	seen := ""
+	switch r.Kind {
+	case lb.Answered:
+		seen = c.status(r.Status)
+	case lb.Refused:
+		seen = "connection refused"
+	case lb.TimedOut:
+		seen = "timeout after " + c.config.CheckTimeout.String()
+	default:
+		seen = "connection broken"
 	}
 	if r.Detail != "" {
 		seen += ": " + r.Detail
+	}
+	return seen
+}
+
+func (c *Checker) status(status int) string {
+	seen := "HTTP " + strconv.Itoa(status)
+	if c.config.CheckExpect != 0 {
+		seen += ", expected " + strconv.Itoa(c.config.CheckExpect)
 	}
 	return seen
 }

@@ -1,6 +1,10 @@
 package health
 
-import "time"
+import (
+	"time"
+
+	"minilb/core/lb"
+)
 
 // Config is how backends are probed and what a run of results changes.
 type Config struct {
@@ -13,4 +17,18 @@ type Config struct {
 	Rise          int           `param:"rise" unit:"probes" range:"1,100" slider:"1,20" default:"2" help:"consecutive passed probes that bring a backend back"`
 	Fall          int           `param:"fall" unit:"probes" range:"1,100" slider:"1,20" default:"3" help:"consecutive failed probes that take a backend out"`
 	Initial       string        `param:"initial" choices:"up,down,haproxy" default:"up" help:"how a backend starts: up, down until rise probes pass, or up but one failure from down as HAProxy does" advanced:"true"`
+}
+
+// Passes says whether a result is a pass: the expected status, or any 2xx or
+// 3xx when none is set; for a tcp probe, that it connected.
+func (c Config) Passes(r lb.ProbeResult) bool {
+	switch {
+	case r.Kind != lb.Answered:
+		return false
+	case c.CheckType == "tcp":
+		return true
+	case c.CheckExpect != 0:
+		return r.Status == c.CheckExpect
+	}
+	return 200 <= r.Status && r.Status <= 399
 }

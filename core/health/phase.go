@@ -6,7 +6,7 @@ import (
 	"minilb/core/stat"
 )
 
-// phase is where on the interval a backend's probes lie: spread evenly by
+// phase is how far into the interval a backend's grid begins: spread evenly by
 // chance over the jittered share of it, so that neither the backends nor
 // several balancers probe in step.
 func (c *Checker) phase(slot int) time.Duration {

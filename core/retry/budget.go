@@ -74,8 +74,10 @@ func (b *Budget) Give() {
 	}
 }
 
-// A Slot is a retry that waits for room in the budget. The caller owns it.
-// Wake is called, under the budget's lock, when room has been claimed for it.
+// A Slot is a retry that waits for room in the budget. The caller owns it and
+// may use it again when its wait is over. Wake is called, under the budget's
+// lock, when room has been claimed for it: quick, and no call back into the
+// budget.
 type Slot struct {
 	Wake func()
 
@@ -87,6 +89,10 @@ type Slot struct {
 // registered, so Wake may be called before Enqueue returns.
 func (b *Budget) Enqueue(s *Slot) {
 	b.mu.Lock()
+	if s.waits {
+		b.mu.Unlock()
+		panic("retry: Enqueue of a Slot that waits already")
+	}
 	s.waits, s.granted = true, false
 	s.prev, s.next = b.last, nil
 	if b.last == nil {

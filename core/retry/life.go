@@ -48,9 +48,9 @@ func (c Config) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// reason names the trigger that an outcome pulls, and whether the request may
-// have reached the backend.
-func (p *Plan) reason(o lb.Outcome) (wanted, sent bool) {
+// triggered says whether an outcome is one that may be retried, and whether the
+// request may have reached the backend.
+func (p *Plan) triggered(o lb.Outcome) (wanted, sent bool) {
 	switch o.Kind {
 	case lb.Cancelled:
 		return false, true
@@ -63,8 +63,10 @@ func (p *Plan) reason(o lb.Outcome) (wanted, sent bool) {
 	return gateway || o.Failed() && p.on&on5xx != 0, true
 }
 
-// A Life is one request from its first attempt to its answer. It is a value:
-// begin it, and after each attempt ask it what comes next.
+// A Life is one request from its first attempt to its answer: begin it, and
+// after each attempt ask it what comes next. It is a value without a pointer
+// of its own, so that a request costs no allocation; but it may hold room in
+// the budget, so keep it in one place and do not use a copy beside it.
 type Life struct {
 	plan     *Plan
 	budget   *Budget
@@ -82,10 +84,15 @@ func (p *Plan) Begin(b *Budget, method string, deadline lb.Time) Life {
 	return Life{plan: p, budget: b, method: method, deadline: deadline}
 }
 
-// End says that the request has its answer.
+// End says that the request has its answer, or that its client has left, in
+// whatever state it is.
 func (l *Life) End() {
+	if l.budget == nil {
+		panic("retry: End of a Life that has ended, or that never began")
+	}
 	l.giveBack()
 	l.budget.Leave()
+	l.budget = nil
 }
 
 // Attempts is how many attempts were begun.
@@ -125,7 +132,7 @@ type Action struct {
 // back-off.
 func (l *Life) After(now lb.Time, o lb.Outcome, rand uint64) Action {
 	l.giveBack()
-	wanted, sent := l.plan.reason(o)
+	wanted, sent := l.plan.triggered(o)
 	switch {
 	case !wanted || l.try > l.plan.config.Retries:
 		return Action{}
@@ -133,24 +140,30 @@ func (l *Life) After(now lb.Time, o lb.Outcome, rand uint64) Action {
 		return skipped(fmt.Sprintf("%.20s is not idempotent", l.method))
 	}
 	start := now.Add(l.backoff(rand))
-	if left := l.deadline.Sub(start); l.deadline != lb.Never && left <= l.plan.config.PerTryTimeout {
-		return skipped(fmt.Sprintf("%s left of the request's time, another attempt may take %s",
-			max(left, 0).Round(time.Millisecond), l.plan.config.PerTryTimeout))
+	if late := l.late(start); late != "" {
+		return skipped(late)
 	}
 	if l.budget.Take() {
 		l.holds = true
-		return l.goAhead(now, start)
+		return goAhead(now, start)
 	}
 	if l.plan.config.BudgetWait == 0 {
 		return l.Denied()
 	}
-	return Action{Do: Queue, At: min(l.deadline, now.Add(l.plan.config.BudgetWait))}
+	return Action{Do: Queue, At: min(l.lastStart(), now.Add(l.plan.config.BudgetWait))}
 }
 
-// Granted is told that the budget had room after a Queue.
+// Granted is told that the budget had room after a Queue; the Life gives it
+// back. The wait may have used up the request's time, so that is looked at
+// again.
 func (l *Life) Granted(now lb.Time, rand uint64) Action {
 	l.holds = true
-	return l.goAhead(now, now.Add(l.backoff(rand)))
+	start := now.Add(l.backoff(rand))
+	if late := l.late(start); late != "" {
+		l.giveBack()
+		return skipped(late)
+	}
+	return goAhead(now, start)
 }
 
 // Denied is told that the budget had none in time.
@@ -170,22 +183,47 @@ func (l *Life) Forbid(reason string) Action {
 	return skipped(reason)
 }
 
-func (l *Life) goAhead(now, start lb.Time) Action {
+// late says in words why an attempt that starts then would not fit into the
+// request's own time, or "".
+func (l *Life) late(start lb.Time) string {
+	left, perTry := l.deadline.Sub(start), l.plan.config.PerTryTimeout
+	switch {
+	case l.deadline == lb.Never:
+		return ""
+	case left <= 0:
+		return "no time left for another attempt"
+	case left < perTry:
+		return fmt.Sprintf("%s left of the request's time, another attempt may take %s", left.Round(time.Millisecond), perTry)
+	}
+	return ""
+}
+
+// lastStart is when at the latest an attempt may start; to wait for longer
+// would only delay the answer that there is.
+func (l *Life) lastStart() lb.Time {
+	if l.deadline == lb.Never {
+		return lb.Never
+	}
+	return l.deadline.Add(-l.plan.config.PerTryTimeout)
+}
+
+func goAhead(now, start lb.Time) Action {
 	if start <= now {
 		return Action{Do: Try, At: now}
 	}
 	return Action{Do: Wait, At: start}
 }
 
-// backoff is drawn from 0 to base × 2^n with full jitter, so that clients that
-// failed together do not return together.
+// backoff is drawn from 0 to base × 2^n with full jitter, n being the retries
+// before this one, so that clients that failed together do not return
+// together. Twenty doublings of the longest base still fit a Duration.
 func (l *Life) backoff(rand uint64) time.Duration {
 	c := l.plan.config
 	if c.Backoff == 0 {
 		return 0
 	}
 	longest := c.BackoffMax
-	if n := l.try - 1; n < 20 && c.Backoff<<n < longest {
+	if n := max(l.try-1, 0); n < 20 && c.Backoff<<n < longest {
 		longest = c.Backoff << n
 	}
 	return time.Duration(stat.Unit(rand) * float64(longest))
