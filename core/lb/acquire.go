@@ -50,13 +50,13 @@ func (p *Pool) Acquire(now Time, q Query) (Lease, error) {
 // that it can see.
 func (p *Pool) try(now Time, q Query) (Lease, error) {
 	q.Now = now
-	asked := q
+	tried := q.Tried // as asked; below it may grow
 	for {
 		s := p.snap.Load()
-		l, full := p.claim(s, q)
+		l, full := p.claim(s, &q)
 		switch {
 		case l.m == nil && full < 0:
-			return Lease{}, s.refusal(asked)
+			return Lease{}, s.refusal(&tried)
 		case l.m == nil && p.view != &p.loads && !q.Tried.add(full):
 			return Lease{}, ErrFull
 		case l.m == nil:
@@ -73,7 +73,7 @@ func (p *Pool) try(now Time, q Query) (Lease, error) {
 // claim picks within one snapshot and takes the place. A slot returned in full
 // lost its last place to somebody else between the pick and the claim, or only
 // looked free to a stale view; the caller asks again.
-func (p *Pool) claim(s *snapshot, q Query) (l Lease, full int) {
+func (p *Pool) claim(s *snapshot, q *Query) (l Lease, full int) {
 	limit := int32(p.config.MaxInflight)
 	if q.Sticky != "" {
 		if m := s.sticky[q.Sticky]; m != nil && !q.Tried.Has(m.slot) && p.loads.claim(m.slot, limit) {
@@ -82,7 +82,7 @@ func (p *Pool) claim(s *snapshot, q Query) (l Lease, full int) {
 	}
 	i := -1
 	if s.set.Len() > 0 {
-		i = s.picker.Pick(q)
+		i = s.picker.Pick(*q)
 	}
 	if i < 0 {
 		return Lease{}, -1
@@ -95,12 +95,12 @@ func (p *Pool) claim(s *snapshot, q Query) (l Lease, full int) {
 }
 
 // refusal says why nothing could be picked.
-func (s *snapshot) refusal(q Query) error {
+func (s *snapshot) refusal(tried *Tried) error {
 	if s.set.Len() == 0 {
 		return ErrNoBackend
 	}
 	for i := range s.set.Len() {
-		if !q.Tried.Has(int(s.set.slots[i])) {
+		if !tried.Has(int(s.set.slots[i])) {
 			return ErrFull
 		}
 	}
@@ -121,7 +121,6 @@ func (p *Pool) giveBack(now Time, slot int) {
 // backend. The lock is taken only when the outcome changes something.
 func (p *Pool) Release(now Time, l Lease, o Outcome) {
 	slot := l.m.slot
-	left := p.loads.n[slot].Add(-1)
 	if o.Failed() {
 		l.m.failures.Add(1)
 	}
@@ -129,6 +128,11 @@ func (p *Pool) Release(now Time, l Lease, o Outcome) {
 		p.lat.Observe(now, slot, o.Latency)
 	}
 	judge := p.outlier != nil && o.Kind != Cancelled && p.outlier.Note(slot, o)
+	// Last of all: from here on the slot may have another owner.
+	left := p.loads.n[slot].Add(-1)
+	if left < 0 {
+		panic("lb: lease released twice")
+	}
 	if judge || left == 0 && p.draining.Load() > 0 || p.waiting.Load() > 0 {
 		p.mu.Lock()
 		if judge {

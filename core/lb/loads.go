@@ -63,7 +63,7 @@ func (l *Latencies) Observe(now Time, slot int, d time.Duration) {
 	old := math.Float64frombits(s.ewma.Load())
 	seen := float64(d)
 	if seen < old {
-		w := stat.Exp(-float64(now-Time(s.at.Load())) / l.decay)
+		w := l.fade(now, s)
 		seen = float64(old*w) + float64(seen*(1-w))
 	}
 	s.ewma.Store(math.Float64bits(seen))
@@ -78,7 +78,13 @@ func (l *Latencies) At(now Time, slot int) float64 {
 	if old == 0 {
 		return 0
 	}
-	return old * stat.Exp(-float64(now-Time(s.at.Load()))/l.decay)
+	return old * l.fade(now, s)
+}
+
+// fade is what is left of the past by now. Callers' clocks may be out of order
+// by a little; nothing grows because of that.
+func (l *Latencies) fade(now Time, s *latency) float64 {
+	return stat.Exp(-float64(max(0, now-Time(s.at.Load()))) / l.decay)
 }
 
 func (l *Latencies) forget(slot int) {

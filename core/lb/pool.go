@@ -121,6 +121,9 @@ func (p *Pool) join(now Time, b Backend) error {
 	}
 	p.members = append(p.members, m)
 	p.bySlot[slot] = m
+	if p.lat != nil {
+		p.lat.forget(slot) // the last answers to its predecessor came after that had left
+	}
 	if p.outlier != nil {
 		p.outlier.Add(slot)
 	}
@@ -149,6 +152,7 @@ func (p *Pool) freeSlot() int {
 func (p *Pool) SetWeight(now Time, name string, weight int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.advance(now)
 	m := p.find(name)
 	if m == nil {
 		return fmt.Errorf("%w: %.40q", ErrUnknown, name)
@@ -241,9 +245,6 @@ func (p *Pool) remove(m *member) {
 	}
 	if p.outlier != nil {
 		p.outlier.Remove(m.slot)
-	}
-	if p.lat != nil {
-		p.lat.forget(m.slot)
 	}
 }
 

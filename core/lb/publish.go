@@ -59,9 +59,12 @@ func (p *Pool) reportPanic(now Time, old *snapshot, panicked bool) {
 }
 
 func (p *Pool) newSet(now Time, panicked bool) (*Set, []*member) {
-	s := &Set{limit: int32(p.config.MaxInflight), loads: p.view, lat: p.lat, cursor: &p.cursor}
-	var members []*member
-	var warm []warmth
+	n := len(p.members)
+	s := &Set{
+		backends: make([]Backend, 0, n), slots: make([]uint16, 0, n), weights: make([]uint32, 0, n),
+		limit: int32(p.config.MaxInflight), loads: p.view, lat: p.lat, cursor: &p.cursor,
+	}
+	members, warm := make([]*member, 0, n), make([]warmth, 0, n)
 	warming := false
 	for _, m := range p.members {
 		if !m.takes(panicked) {
@@ -136,7 +139,7 @@ func (p *Pool) plan(now Time) {
 		next = min(next, p.outlier.Next())
 	}
 	for _, m := range p.members {
-		if m.hold&Draining != 0 {
+		if m.hold&Draining != 0 && p.drain != nil {
 			next = min(next, m.deadline)
 		}
 		if p.config.SlowStart > 0 && m.takes(true) {

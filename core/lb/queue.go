@@ -59,11 +59,18 @@ func (p *Pool) Enqueue(now Time, q Query, t *Ticket) error {
 	return nil
 }
 
-// Take returns the lease of a ticket that was woken.
+// Take returns the lease of a ticket that was woken, once.
 func (p *Pool) Take(t *Ticket) (Lease, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return t.lease, t.granted
+	return t.hand()
+}
+
+// hand gives the lease away, so that no lease can be had twice.
+func (t *Ticket) hand() (Lease, bool) {
+	l, granted := t.lease, t.granted
+	t.lease, t.granted = Lease{}, false
+	return l, granted
 }
 
 // Abandon ends a wait: its time is over or the client left. A lease that was
@@ -74,7 +81,7 @@ func (p *Pool) Abandon(t *Ticket) (Lease, bool) {
 	if t.waits {
 		p.leave(t)
 	}
-	return t.lease, t.granted
+	return t.hand()
 }
 
 func (p *Pool) leave(t *Ticket) {
@@ -85,14 +92,23 @@ func (p *Pool) leave(t *Ticket) {
 
 // serveQueue hands free places to those who wait, in order. It stops at the
 // first that cannot be served: with one limit for all, nobody behind it can.
+// Only a retry, which may not go back to the backends that are free, lets
+// others pass.
 func (p *Pool) serveQueue(now Time) {
-	for t := p.queue.first; t != nil; t = p.queue.first {
+	for t := p.queue.first; t != nil; {
+		next := t.next
 		l, err := p.try(now, t.query)
-		if err != nil {
+		if err == nil {
+			p.grant(t, l)
+		} else if t.query.Tried.Len() == 0 {
 			return
 		}
-		p.leave(t)
-		t.lease, t.granted = l, true
-		t.Wake()
+		t = next
 	}
+}
+
+func (p *Pool) grant(t *Ticket, l Lease) {
+	p.leave(t)
+	t.lease, t.granted = l, true
+	t.Wake()
 }

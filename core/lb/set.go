@@ -28,7 +28,7 @@ const Unit = 1000
 // NewSet returns a set of backends at slots 0, 1, 2… for use without a pool: a
 // test, a benchmark, a question on the command line.
 func NewSet(backends []Backend, loads *Loads) *Set {
-	s := &Set{loads: loads, cursor: new(atomic.Uint64), lat: new(Latencies)}
+	s := &Set{loads: loads, cursor: new(atomic.Uint64)}
 	for i, b := range backends {
 		s.add(b, i, uint32(b.Weight)*Unit)
 	}
@@ -59,8 +59,14 @@ func (s *Set) Backend(i int) Backend { return s.backends[i] }
 // as far as this balancer can see.
 func (s *Set) InFlight(i int) int { return int(s.loads.n[s.slots[i]].Load()) }
 
-// Latency returns the peak EWMA of the backend at a position in nanoseconds.
-func (s *Set) Latency(i int, now Time) float64 { return s.lat.At(now, int(s.slots[i])) }
+// Latency returns the peak EWMA of the backend at a position in nanoseconds; 0
+// when nothing has been seen of it, or nobody keeps latencies.
+func (s *Set) Latency(i int, now Time) float64 {
+	if s.lat == nil {
+		return 0
+	}
+	return s.lat.At(now, int(s.slots[i]))
+}
 
 // Uniform says whether all weights are the same, now and until the next set.
 func (s *Set) Uniform() bool { return s.uniform }
@@ -72,7 +78,7 @@ func (s *Set) Weight(i int) int { return int(s.weights[i]) }
 // LiveWeight returns the weight at a position in thousandths at this moment:
 // it grows smoothly through a slow start.
 func (s *Set) LiveWeight(i int, now Time) int {
-	if s.warm == nil || s.warm[i].to <= now {
+	if s.warm == nil {
 		return int(s.weights[i])
 	}
 	return int(s.warm[i].weight(now))
@@ -96,7 +102,7 @@ func (s *Set) Turn() uint64 { return s.cursor.Add(1) - 1 }
 // request has not tried it, and it is not at its limit.
 func (s *Set) Usable(i int, q Query) bool {
 	slot := s.slots[i]
-	return !q.Tried.Has(int(slot)) && (s.limit == 0 || s.loads.n[slot].Load() < s.limit)
+	return (q.Tried.n == 0 || !q.Tried.Has(int(slot))) && (s.limit == 0 || s.loads.n[slot].Load() < s.limit)
 }
 
 // UsableFrom returns the first usable position at or after i, wrapping around,

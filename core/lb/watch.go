@@ -54,7 +54,7 @@ func (p *Pool) Probed(now Time, probe Probe, r ProbeResult) {
 	defer p.mu.Unlock()
 	p.advance(now)
 	m := p.bySlot[probe.Slot]
-	if p.health == nil || m == nil || m.removed || m.joined > probe.Start {
+	if p.health == nil || m == nil || m.removed || m.Name != probe.Name || m.joined > probe.Start {
 		return
 	}
 	up, changed, reason := p.health.Record(now, probe.Slot, r)

@@ -1,6 +1,10 @@
 package pick
 
-import "minilb/core/lb"
+import (
+	"math"
+
+	"minilb/core/lb"
+)
 
 // leastConn takes the backend with the fewest requests in flight per unit of
 // weight, compared exactly by cross-multiplication. Equals take turns by the
@@ -14,63 +18,72 @@ func (p leastConn) Pick(q lb.Query) int {
 	return p.weighted(q)
 }
 
+// uniform looks at counts alone where it can: unless the request has been
+// somewhere already, whoever has the fewest is usable or nobody is.
 func (p leastConn) uniform(q lb.Query) int {
-	s, turn := p.set, p.set.Turn()
-	best, low, ties := -1, 0, 0
+	s, turn, retry := p.set, p.set.Turn(), q.Tried.Len() > 0
+	best, low, ties := -1, math.MaxInt, 0
 	for i := range s.Len() {
 		n := s.InFlight(i)
-		switch {
-		case best >= 0 && n > low || !s.Usable(i, q):
-		case best < 0 || n < low:
-			best, low, ties = i, n, 1
-		default:
-			ties++
+		if n > low || retry && !s.Usable(i, q) {
+			continue
 		}
+		if n < low {
+			best, low, ties = i, n, 0
+		}
+		ties++
 	}
-	if ties < 2 {
+	if ties > 1 {
+		best = p.tied(best, low, int(turn%uint64(ties)), q)
+	}
+	if best < 0 || s.Usable(best, q) {
 		return best
 	}
-	for skip := int(turn % uint64(ties)); best < s.Len(); best++ {
-		if s.InFlight(best) != low || !s.Usable(best, q) {
+	return s.UsableFrom(best, q) // the counts moved under us: any will do
+}
+
+// tied returns the backend that skip others with the same count precede.
+func (p leastConn) tied(first, low, skip int, q lb.Query) int {
+	s, retry := p.set, q.Tried.Len() > 0
+	for i := first; i < s.Len(); i++ {
+		if s.InFlight(i) != low || retry && !s.Usable(i, q) {
 			continue
 		}
 		if skip == 0 {
-			return best
+			return i
 		}
 		skip--
 	}
-	return p.set.UsableFrom(0, q) // the counts moved under us: any will do
+	return first
 }
 
 func (p leastConn) weighted(q lb.Query) int {
 	s, turn := p.set, p.set.Turn()
-	low, ties := load{}, 0
-	best := -1
+	best, low, ties := -1, load{}, 0
 	for i := range s.Len() {
-		if !s.Usable(i, q) {
+		l := loadAt(s, i, q.Now)
+		if best >= 0 && low.less(l) || !s.Usable(i, q) {
 			continue
 		}
-		l := loadAt(s, i, q.Now)
-		switch {
-		case best < 0 || l.less(low):
-			best, low, ties = i, l, 1
-		case !low.less(l):
-			ties++
+		if best < 0 || l.less(low) {
+			best, low, ties = i, l, 0
 		}
+		ties++
 	}
 	if ties < 2 {
 		return best
 	}
-	for skip := int(turn % uint64(ties)); best < s.Len(); best++ {
-		if !s.Usable(best, q) || loadAt(s, best, q.Now) != low && low.less(loadAt(s, best, q.Now)) {
+	skip := int(turn % uint64(ties))
+	for i := best; i < s.Len(); i++ {
+		if low.less(loadAt(s, i, q.Now)) || !s.Usable(i, q) {
 			continue
 		}
 		if skip == 0 {
-			return best
+			return i
 		}
 		skip--
 	}
-	return s.UsableFrom(0, q)
+	return s.UsableFrom(best, q) // the counts moved under us: any will do
 }
 
 // load is requests in flight over weight, as a fraction.

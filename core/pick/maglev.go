@@ -1,6 +1,7 @@
 package pick
 
 import (
+	"cmp"
 	"slices"
 
 	"minilb/core/lb"
@@ -45,12 +46,7 @@ func fillers(names []string, weights []int, size int) []filler {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		if names[a] < names[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(names[a], names[b]) })
 	all := make([]filler, len(names))
 	for at, i := range order {
 		all[at] = filler{

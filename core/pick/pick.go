@@ -71,8 +71,18 @@ func (p Policy) Pickers(c Config) (lb.Pickers, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	return func(s *lb.Set) lb.Picker { return p.build(c, s) }, nil
+	return func(s *lb.Set) lb.Picker {
+		if s.Len() == 0 {
+			return nobody{}
+		}
+		return p.build(c, s)
+	}, nil
 }
+
+// nobody is every policy's picker for no backends at all.
+type nobody struct{}
+
+func (nobody) Pick(lb.Query) int { return -1 }
 
 // Check reports what no range can say: a table size that is not prime, a
 // balance factor between 0 and 1.

@@ -1,6 +1,8 @@
 package pick
 
 import (
+	"math/bits"
+
 	"minilb/core/lb"
 	"minilb/core/stat"
 )
@@ -45,24 +47,21 @@ func (p random) Pick(q lb.Query) int {
 // to the weights, before any usable backend will do.
 const redraws = 16
 
+// draw splits one word in two: its product with the number of columns has the
+// column above and, below, where in the column it fell. The next word is then
+// free of this draw, which a second draw relies on.
 func (p random) draw(word uint64) int {
-	i := stat.Below(word, p.set.Len())
-	if p.alias == nil {
-		return i
+	i, fell := bits.Mul64(word, uint64(p.set.Len()))
+	if p.alias != nil && fell >= p.alias[i].keep {
+		return int(p.alias[i].other)
 	}
-	if c := p.alias[i]; stat.Next(word) >= c.keep {
-		return int(c.other)
-	}
-	return i
+	return int(i)
 }
 
 // aliases builds Vose's table in whole numbers: weight × n is dealt out over n
 // columns that hold the total each.
 func aliases(weights []int) []column {
-	total := 0
-	for _, w := range weights {
-		total += w
-	}
+	total := sum(weights)
 	left := make([]int, len(weights))
 	var small, large []int
 	for i, w := range weights {

@@ -1,6 +1,7 @@
 package pick
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -31,20 +32,13 @@ type point struct {
 }
 
 // NewRing builds the ring of the given names. counts says how many points each
-// has; more than a few million in all are scaled down.
+// has; more than a few million in all are halved until they fit.
 func NewRing(names []string, counts []int) *Ring {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	points := make([]point, 0, min(total, maxRingPoints+len(names)))
+	counts = halved(counts)
+	points := make([]point, 0, sum(counts))
 	var buf []byte
 	for owner, name := range names {
-		n := counts[owner]
-		if total > maxRingPoints {
-			n = max(1, int(int64(n)*maxRingPoints/int64(total)))
-		}
-		for i := range n {
+		for i := range counts[owner] {
 			buf = strconv.AppendInt(append(append(buf[:0], name...), '_'), int64(i), 10)
 			points = append(points, point{HashSeed(buf, 0), uint16(owner)})
 		}
@@ -53,21 +47,36 @@ func NewRing(names []string, counts []int) *Ring {
 	return newRing(points)
 }
 
+// halved keeps the ring within its limit. Halving, unlike scaling to fit, gives
+// the backends that stay the same points after most changes, so that on a huge
+// ring, too, only a removed backend's keys move.
+func halved(counts []int) []int {
+	half := slices.Clone(counts)
+	for halvings := 1; sum(half) > maxRingPoints+len(half); halvings++ {
+		for i, n := range counts {
+			half[i] = max(1, n>>halvings)
+		}
+	}
+	return half
+}
+
+func sum(counts []int) int {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
+
 // sortPoints orders points by hash, and equal hashes by their owners' names so
 // that the order of the list does not matter. Hashes are uniform, so one pass
 // of counting by the top bits leaves almost nothing to sort.
 func sortPoints(points []point, names []string) {
 	order := func(a, b point) int {
 		if a.hash != b.hash {
-			if a.hash < b.hash {
-				return -1
-			}
-			return 1
+			return cmp.Compare(a.hash, b.hash)
 		}
-		if names[a.owner] < names[b.owner] {
-			return -1
-		}
-		return 1
+		return cmp.Compare(names[a.owner], names[b.owner])
 	}
 	shift := uint(64 - bits.Len(uint(len(points))))
 	starts := make([]int32, 1<<(64-shift)+1)
@@ -186,6 +195,9 @@ func (p ringPicker) walk(at int, q lb.Query) int {
 // Somebody is always below it, for the bounds add up to more than what is in
 // flight; but that one may have had the request, and then the walk is free.
 func (p ringPicker) bounded(at int, q lb.Query) int {
+	if p.set.UsableFrom(0, q) < 0 {
+		return -1
+	}
 	inFlight, weight := 1, 0
 	for i := range p.set.Len() {
 		inFlight += p.set.InFlight(i)
@@ -195,7 +207,7 @@ func (p ringPicker) bounded(at int, q lb.Query) int {
 	start := at
 	for range p.ring.owners {
 		i := int(p.ring.owners[at])
-		if p.set.Usable(i, q) && p.set.InFlight(i) < ceil(per*float64(p.set.LiveWeight(i, q.Now))) {
+		if p.set.Usable(i, q) && p.set.InFlight(i) < p.bound(i, per, q.Now) {
 			return i
 		}
 		if at++; at == len(p.ring.owners) {
@@ -205,10 +217,15 @@ func (p ringPicker) bounded(at int, q lb.Query) int {
 	return p.walk(start, q)
 }
 
+// bound is the most that a backend may hold, its weight's share of them all.
+func (p ringPicker) bound(i int, per float64, now lb.Time) int {
+	return ceil(float64(per * float64(p.set.LiveWeight(i, now))))
+}
+
 // ceil rounds up, forgiving the last bits of a product that should be whole.
 func ceil(x float64) int {
 	n := int(x)
-	if x-float64(n) > 1e-9*x {
+	if slack := float64(1e-9 * x); x-float64(n) > slack {
 		n++
 	}
 	return n

@@ -28,7 +28,7 @@ func newWeightedRoundRobin(s *lb.Set) lb.Picker {
 }
 
 func newSequence(s *lb.Set, weights []int) *sequence {
-	return &sequence{set: s, order: smooth(reduce(weights))}
+	return &sequence{set: s, order: smooth(shorten(reduce(weights)))}
 }
 
 func (p *sequence) Pick(q lb.Query) int {
@@ -58,10 +58,7 @@ func (p *sequence) Pick(q lb.Query) int {
 // the winner. For 5, 1, 1 that is a a b a c a a, as in the comment in nginx's
 // ngx_http_upstream_round_robin.c.
 func smooth(weights []int) []uint16 {
-	total := 0
-	for _, w := range weights {
-		total += w
-	}
+	total := sum(weights)
 	score := make([]int, len(weights))
 	order := make([]uint16, total)
 	for k := range order {
@@ -78,23 +75,30 @@ func smooth(weights []int) []uint16 {
 	return order
 }
 
-// reduce divides weights by their greatest common divisor, and further, with
-// rounding, when a round would be too long to build.
+// reduce divides weights by their greatest common divisor.
 func reduce(weights []int) []int {
-	divisor, total := 0, 0
+	divisor := 0
 	for _, w := range weights {
 		divisor = gcd(divisor, w)
-		total += w
 	}
 	reduced := make([]int, len(weights))
-	longest := sequenceWork / max(1, len(weights))
 	for i, w := range weights {
 		reduced[i] = w / divisor
-		if total/divisor > longest {
-			reduced[i] = max(1, (w*longest+total/2)/total)
-		}
 	}
 	return reduced
+}
+
+// shorten rounds weights down in scale when a round would take too long to build.
+func shorten(weights []int) []int {
+	total, longest := sum(weights), sequenceWork/len(weights)
+	if total <= longest {
+		return weights
+	}
+	short := make([]int, len(weights))
+	for i, w := range weights {
+		short[i] = max(1, (w*longest+total/2)/total)
+	}
+	return short
 }
 
 func gcd(a, b int) int {
