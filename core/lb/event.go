@@ -14,7 +14,8 @@ type What uint8
 
 // The kinds of event.
 const (
-	WentDown What = iota
+	Nothing What = iota // no event: nothing was decided
+	WentDown
 	CameUp
 	WasEjected
 	NotEjected // the cap refused it
@@ -28,7 +29,7 @@ const (
 	PanicEnded
 )
 
-var whatNames = [...]string{"down", "up", "ejected", "not ejected", "returned", "draining", "undrained", "added", "removed", "changed", "panic", "panic over"}
+var whatNames = [...]string{"nothing", "down", "up", "ejected", "not ejected", "returned", "draining", "undrained", "added", "removed", "changed", "panic", "panic over"}
 
 // String is the word in the transcript.
 func (w What) String() string { return whatNames[w] }

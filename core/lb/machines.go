@@ -31,8 +31,8 @@ type Outlier interface {
 	Judge(now Time, slot int, c Census) Verdict
 	// Passed is told of a passed active check; it may end an ejection.
 	Passed(now Time, slot int) (returned bool, reason string)
-	// Next is when the machine wants Advance: an ejection ends or the
-	// detector looks. Never when nothing is out.
+	// Next is when the machine wants Advance: an ejection ends, or the
+	// detector looks at its interval. Never when neither is to come.
 	Next() Time
 	// Advance does what is due and reports each change.
 	Advance(now Time, c Census, report func(slot int, v Verdict))
@@ -43,13 +43,12 @@ type Outlier interface {
 type Census struct {
 	Members int
 	Ejected int
-	Name    func(slot int) string
 	Counts  func(slot int) bool // is a member that is not draining
 }
 
 // A Verdict is what the outlier machine decided about one backend.
 type Verdict struct {
-	What   What // WasEjected, NotEjected or Returned; Changed when nothing was decided
+	What   What // WasEjected, NotEjected, Returned or Nothing
 	At     Time // when it took effect
 	Until  Time // end of an ejection
 	Reason string

@@ -92,9 +92,11 @@ func (p *Pool) judge(now Time, m *member) {
 		return
 	}
 	v := p.outlier.Judge(now, m.slot, p.census())
-	if v.What == WasEjected || v.What == NotEjected {
+	if v.What != Nothing {
 		p.apply(m.slot, v)
-		p.publish(now)
+	}
+	if v.What == WasEjected {
+		p.publish(now) // a refusal changes nobody's eligibility
 	}
 }
 
@@ -121,7 +123,7 @@ func (p *Pool) apply(slot int, v Verdict) {
 }
 
 func (p *Pool) census() Census {
-	c := Census{Name: func(slot int) string { return p.bySlot[slot].Name }, Counts: p.counts}
+	c := Census{Counts: p.counts}
 	for _, m := range p.members {
 		if m.hold&Draining == 0 {
 			c.Members++

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"minilb/core/lb"
+	"minilb/core/param"
 )
 
 // Config is when a backend is ejected for what its real responses show, for
@@ -45,16 +46,18 @@ func (c Config) statistical() bool { return c.SuccessRateStdev > 0 || c.FailureP
 // Check reports what no range can say: these parameters mean something only
 // with an interval.
 func (c Config) Check() error {
-	const need = "which is 0; accepted: an outlier-interval such as 10s"
+	need := &param.Error{Name: "outlier-interval", Value: "0", Accepted: "an interval such as 10s"}
 	switch {
 	case c.OutlierInterval > 0:
 		return nil
 	case c.statistical():
-		return fmt.Errorf("success-rate-stdev and failure-percentage are judged each outlier-interval, %s", need)
+		need.Problem = "success-rate-stdev and failure-percentage are judged once each interval"
 	case c.EjectionDecay && c.On():
-		return fmt.Errorf("ejection-decay shortens by one step each outlier-interval, %s", need)
+		need.Problem = "ejection-decay shortens by one step each interval"
+	default:
+		return nil
 	}
-	return nil
+	return need
 }
 
 // Warning says when the configuration can never eject from a pool of that

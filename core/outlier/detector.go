@@ -89,6 +89,9 @@ func (d *Detector) Judge(now lb.Time, slot int, c lb.Census) lb.Verdict {
 	switch {
 	case !s.present || s.ejected:
 		// Errors that were in flight at the ejection arrive; they are no news.
+	case t.errors.reached(d.config.Consecutive5xx) && d.refusedAgain(c, slot, &t.errors.reported),
+		t.gateway.reached(d.config.ConsecutiveGateway) && d.refusedAgain(c, slot, &t.gateway.reported):
+		return lb.Verdict{What: lb.NotEjected, At: now, Quiet: true}
 	case t.errors.reached(d.config.Consecutive5xx):
 		return d.condemn(now, slot, c, fmt.Sprintf("%d consecutive 5xx", d.config.Consecutive5xx), &t.errors.reported)
 	case t.gateway.reached(d.config.ConsecutiveGateway):
@@ -97,8 +100,14 @@ func (d *Detector) Judge(now lb.Time, slot int, c lb.Census) lb.Verdict {
 	return nothing()
 }
 
+// refusedAgain says that the cap refuses what it has refused before in this
+// streak: every error of a broken backend comes here, so it costs no words.
+func (d *Detector) refusedAgain(c lb.Census, slot int, reported *atomic.Bool) bool {
+	return reported.Load() && c.Counts(slot) && !d.config.allows(c)
+}
+
 // nothing is the verdict that decides nothing.
-func nothing() lb.Verdict { return lb.Verdict{What: lb.Changed} }
+func nothing() lb.Verdict { return lb.Verdict{} }
 
 // condemn ejects a backend unless the cap forbids it. reported remembers
 // whether this cause has been refused before.

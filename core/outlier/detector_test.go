@@ -287,9 +287,9 @@ func TestWhatNeedsAnIntervalSaysSo(t *testing.T) {
 		{outlier.Config{Consecutive5xx: 5}, ""},
 		{outlier.Config{EjectionDecay: true}, ""}, // nothing to decay
 		{outlier.Config{SuccessRateStdev: 1.9, OutlierInterval: time.Second}, ""},
-		{outlier.Config{SuccessRateStdev: 1.9}, "success-rate-stdev and failure-percentage are judged each outlier-interval, which is 0; accepted: an outlier-interval such as 10s"},
-		{outlier.Config{FailurePercentage: 85}, "success-rate-stdev and failure-percentage are judged each outlier-interval, which is 0; accepted: an outlier-interval such as 10s"},
-		{outlier.Config{Consecutive5xx: 5, EjectionDecay: true}, "ejection-decay shortens by one step each outlier-interval, which is 0; accepted: an outlier-interval such as 10s"},
+		{outlier.Config{SuccessRateStdev: 1.9}, "outlier-interval=0: success-rate-stdev and failure-percentage are judged once each interval; accepted: an interval such as 10s"},
+		{outlier.Config{FailurePercentage: 85}, "outlier-interval=0: success-rate-stdev and failure-percentage are judged once each interval; accepted: an interval such as 10s"},
+		{outlier.Config{Consecutive5xx: 5, EjectionDecay: true}, "outlier-interval=0: ejection-decay shortens by one step each interval; accepted: an interval such as 10s"},
 	}
 	for _, c := range cases {
 		got := ""

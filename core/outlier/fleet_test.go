@@ -85,7 +85,7 @@ func (f *fleet) apply(slot int, v lb.Verdict) {
 		if v.Quiet {
 			return
 		}
-	case lb.Changed:
+	case lb.Nothing:
 		return
 	}
 	f.log = append(f.log, fmt.Sprintf("t=%s %c %s: %s", v.At, 'a'+rune(slot), v.What, v.Reason))

@@ -115,7 +115,7 @@ func tell(slot int, v lb.Verdict, c *lb.Census, report func(int, lb.Verdict)) {
 	if v.What == lb.WasEjected {
 		c.Ejected++
 	}
-	if v.What != lb.Changed {
+	if v.What != lb.Nothing {
 		report(slot, v)
 	}
 }

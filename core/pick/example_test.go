@@ -36,7 +36,7 @@ func ExampleConfig() {
 	fmt.Println(c.Check())
 	// Output:
 	// 160 65537 2 10s
-	// table-size 65536: not a prime; accepted: a prime such as 65537
+	// table-size=65536: not a prime; accepted: a prime such as 65537
 }
 
 // When a backend leaves, only its own keys move.

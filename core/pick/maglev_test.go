@@ -125,7 +125,7 @@ func TestMaglevTableSizeMustBePrime(t *testing.T) {
 		c.TableSize = size
 		maglev, _ := pick.Find("maglev")
 		_, err := maglev.Pickers(c)
-		assert.EqualError(t, err, fmt.Sprintf("table-size %d: not a prime; accepted: a prime such as %s", size, accepted))
+		assert.EqualError(t, err, fmt.Sprintf("table-size=%d: not a prime; accepted: a prime such as %s", size, accepted))
 	}
 	for _, size := range []int{2, 3, 7, 65537, 5_000_011} {
 		c := defaults()

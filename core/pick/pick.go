@@ -4,9 +4,10 @@
 package pick
 
 import (
-	"fmt"
+	"strconv"
 
 	"minilb/core/lb"
+	"minilb/core/param"
 )
 
 // A Policy is a named balancing algorithm. Built for one set of backends it
@@ -88,10 +89,10 @@ func (nobody) Pick(lb.Query) int { return -1 }
 // balance factor between 0 and 1.
 func (c Config) Check() error {
 	if !isPrime(c.TableSize) {
-		return fmt.Errorf("table-size %d: not a prime; accepted: a prime such as %d", c.TableSize, primeNear(c.TableSize))
+		return &param.Error{Name: "table-size", Value: strconv.Itoa(c.TableSize), Problem: "not a prime", Accepted: "a prime such as " + strconv.Itoa(primeNear(c.TableSize))}
 	}
 	if f := c.HashBalanceFactor; f != 0 && !(1 <= f) {
-		return fmt.Errorf("hash-balance-factor %g: below 1 no backend could take its fair share; accepted: 0 (off) or 1 to 100", f)
+		return &param.Error{Name: "hash-balance-factor", Value: param.FormatFloat(f), Problem: "below 1 no backend could take its fair share", Accepted: "0 (off) or 1 to 100"}
 	}
 	return nil
 }

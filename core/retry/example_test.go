@@ -49,7 +49,7 @@ func ExamplePlan() {
 func ExampleConfig() {
 	_, err := retry.Config{RetryOn: []string{"5xx", "bad-day"}}.Plan()
 	fmt.Println(err)
-	// Output: retry-on "bad-day": unknown; accepted: connect-failure, gateway-error, 5xx, timeout
+	// Output: retry-on=bad-day: unknown; accepted: connect-failure, gateway-error, 5xx, timeout
 }
 
 // Twenty percent of thirty requests in flight are six retries.

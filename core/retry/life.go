@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"minilb/core/lb"
+	"minilb/core/param"
 	"minilb/core/stat"
 )
 
@@ -42,7 +43,7 @@ func (c Config) Plan() (*Plan, error) {
 		case "timeout":
 			p.on |= onTimeout
 		default:
-			return nil, fmt.Errorf("retry-on %.40q: unknown; accepted: connect-failure, gateway-error, 5xx, timeout", name)
+			return nil, &param.Error{Name: "retry-on", Value: name, Problem: "unknown", Accepted: "connect-failure, gateway-error, 5xx, timeout"}
 		}
 	}
 	return p, nil

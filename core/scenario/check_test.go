@@ -26,7 +26,7 @@ func TestCheckSaysWhatNoSingleValueCan(t *testing.T) {
 		{`algorithm="": nothing to run; accepted: one or more of ` + strings.Join(pick.Names(), ", "), func(s *scenario.Scenario) { s.Algorithms = nil }},
 		{"algorithm=p2c: listed twice; accepted: each policy once", func(s *scenario.Scenario) { s.Algorithms = []string{"p2c", "p2c"} }},
 		{"algorithm=magic: unknown; accepted: " + strings.Join(pick.Names(), ", "), func(s *scenario.Scenario) { s.Algorithms = []string{"magic"} }},
-		{"table-size 4: not a prime; accepted: a prime such as 5", func(s *scenario.Scenario) { s.TableSize = 4 }},
+		{"table-size=4: not a prime; accepted: a prime such as 5", func(s *scenario.Scenario) { s.TableSize = 4 }},
 	}
 	for _, c := range cases {
 		assert.EqualError(t, with(c.change).Check(), c.want)
@@ -51,7 +51,7 @@ func TestABackendsFaultNamesThePart(t *testing.T) {
 		{"x=3,weight=0", "--backend x=3,weight=0: weight=0: outside 1 to 1000"},
 		{"x=fast", "--backend x=fast: mean=fast: not a number; accepted: 0.001 to 3600000 ms"},
 		{"x=3,capacity=many", "--backend x=3,capacity=many: capacity=many: not a whole number; accepted: 1 to 100000 workers"},
-		{"x=3,wieght=2", "--backend x=3,wieght=2: wieght is not a part of a backend; accepted: capacity, weight, errors; did you mean weight?"},
+		{"x=3,wieght=2", "--backend x=3,wieght=2: wieght is not a part of a backend; accepted: capacity, weight, errors, service, cv, queue, order, health, error_ms, errors_after, slow_after, slow_factor, slow_until, crash_at, hang_at, stall_at, stall_for, recover_at, add_at, drain_at, drain_for, cold_for, cold_factor; did you mean weight?"},
 		{"x=3,errors", "--backend x=3,errors: errors has no value; accepted: NAME=MEAN_MS and parts such as errors=0.1"},
 		{"x=3,mean=4", "--backend x=3,mean=4: mean is given twice; accepted: each part once; the mean comes right after the name"},
 		{"x y=3", `--backend x y=3: backend name "x y"; accepted: 1 to 32 letters, digits, - or _, starting and ending with a letter or digit`},
