@@ -88,7 +88,7 @@
 
   let now = null; // what is shown: {run, runs, backends, events}
 
-  // marks are the events as lines: out to the left of full height, back in dotted; letters on top while there is room.
+  // drawEvents marks the events as lines, solid for out and dotted for back, with words on top while there is room.
   const drawEvents = (u) => {
     const { ctx, bbox } = u;
     const events = now.events.slice(0, 200);
@@ -107,37 +107,40 @@
       ctx.stroke();
       const width = ctx.measureText(e.label).width;
       if (x >= free && x + width < bbox.left + bbox.width) {
-        ctx.fillText(e.label, x + 3 * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
+        const colour = ctx.fillStyle;
+        ctx.fillStyle = colours.panel;
+        ctx.fillRect(x + devicePixelRatio, bbox.top + devicePixelRatio, width + 5 * devicePixelRatio, 14 * devicePixelRatio);
+        ctx.fillStyle = colour;
+        ctx.fillText(e.label, x + 3 * devicePixelRatio, bbox.top + 12 * devicePixelRatio);
         free = x + width + 8 * devicePixelRatio;
       }
     }
     ctx.restore();
   };
 
-  // drawLetters writes each backend's letter into its band, at the right end, where the band is high enough.
+  // drawLetters writes each backend's letter beside the plot, at the height of its band's middle over the whole run.
   const drawLetters = (u) => {
     const { ctx, bbox } = u;
-    const last = now.run.windows - 1;
+    const apart = 11 * devicePixelRatio;
     ctx.save();
-    ctx.font = `700 ${12 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.font = `700 ${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
+    ctx.fillStyle = colours.ink;
+    const tops = now.run.stacked.map(mean);
+    let y = bbox.top + bbox.height + apart;
     now.backends.forEach((b, i) => {
-      for (const where of [0.12, 0.5, 0.88]) {
-        const w = Math.round(last * where);
-        const hi = now.run.stacked[i][w], lo = i ? now.run.stacked[i - 1][w] : 0;
-        if (!((hi - lo) * bbox.height > 16 * devicePixelRatio)) continue;
-        const x = u.valToPos(now.run.start[w] + now.run.seconds / 2, "x", true);
-        const y = u.valToPos((lo + hi) / 2, "y", true);
-        ctx.fillStyle = colours.panel;
-        ctx.beginPath();
-        ctx.arc(x, y, 8 * devicePixelRatio, 0, 7);
-        ctx.fill();
-        ctx.fillStyle = colours.ink;
-        ctx.fillText(b.letter, x, y + devicePixelRatio);
-      }
+      const wanted = u.valToPos((tops[i] + (i ? tops[i - 1] : 0)) / 2, "y", true);
+      const room = bbox.top + (now.backends.length - 1 - i) * apart; // for those above
+      y = Math.max(Math.min(wanted, y - apart), Math.min(room, y - 6 * devicePixelRatio));
+      if (y > 0) ctx.fillText(b.letter, bbox.left + bbox.width + 10 * devicePixelRatio, y);
     });
     ctx.restore();
+  };
+  const mean = (column) => {
+    let sum = 0, n = 0;
+    for (const v of column) if (v === v) { sum += v; n++; }
+    return n ? sum / n : 0;
   };
 
   // values shows what is under the cursor in the legend, and the whole run's when there is none.
@@ -146,14 +149,15 @@
     items.forEach((item, i) => { item.textContent = u.cursor.idx == null ? "" : text(i, u.cursor.idx); });
   };
 
-  const size = (box) => ({ width: Math.max(200, box.clientWidth), height: Math.max(160, box.clientHeight) });
+  const size = (box) => ({ width: Math.max(200, box.clientWidth), height: Math.max(100, box.clientHeight) });
   const common = (box) => ({
-    ...size(box), legend: { show: false }, padding: [8, 10, 0, 0],
+    ...size(box), legend: { show: false }, padding: [8, 20, 0, 0],
     cursor: { sync: { key: sync.key, setSeries: false }, y: false, drag: { x: false, y: false }, points: { show: false } },
   });
   const shown = (v, text) => (v === v && v !== undefined ? text(v) : "–");
 
-  const latencyFigure = document.getElementById("latency"), shareFigure = document.getElementById("share");
+  const latencyFigure = document.getElementById("latency"), shareFigure = document.getElementById("share"),
+    inflightFigure = document.getElementById("inflight");
   const plotOf = (figure) => figure.querySelector(".plot");
 
   const legend = (figure, entries) => {
@@ -222,7 +226,32 @@
     return [times, ...run.stacked.map(stepped)];
   };
 
-  let latency = null, share = null, drawnBackends = "";
+  // The second six backends are dashed here, as they are hatched there.
+  const makeInflight = () => {
+    const box = plotOf(inflightFigure);
+    legend(inflightFigure, now.backends.map((b) => ({ mark: b.mark, name: `${b.letter} ${b.name}` })));
+    return new uPlot({
+      ...common(box),
+      scales: { x: { time: false, range: () => [0, endOf(now.runs)] }, y: { range: () => [0, topOf(now.runs)] } },
+      axes: [timeAxis(), axis({ size: 54, gap: 4, space: 26 })],
+      series: [{}, ...now.backends.map((b) => ({
+        label: b.name, width: 1.75, stroke: b.colour, dash: b.hatched ? [6, 3] : [], points: { show: false },
+      }))],
+      hooks: {
+        draw: [drawEvents],
+        setCursor: [values(inflightFigure, (i, w) => shown(now.run.inFlight[i][w], inFlight))],
+      },
+    }, inflightData(), box);
+  };
+  const inflightData = () => [gaps(now.run.start), ...now.run.inFlight.map(gaps)];
+  const inFlight = (v) => String(+v.toPrecision(3));
+  const topOf = (runs) => {
+    let top = 0;
+    for (const run of runs) for (const column of run.inFlight) for (const v of column) if (v > top) top = v;
+    return round125(Math.max(top, 1), true);
+  };
+
+  let latency = null, share = null, inflight = null, drawnBackends = "";
 
   const draw = () => {
     const key = JSON.stringify(now.backends);
@@ -230,10 +259,13 @@
     else latency.setData(latencyData());
     if (!share || key !== drawnBackends) {
       share?.destroy();
+      inflight?.destroy();
       share = makeShare();
+      inflight = makeInflight();
       drawnBackends = key;
     } else {
       share.setData(shareData());
+      inflight.setData(inflightData());
     }
     fillTables();
   };
@@ -261,26 +293,24 @@
   const fillTables = () => {
     table(latencyFigure, ["from", "p50", "p95", "p99", "answered", "errors"], (w) => [seconds(now.run.start[w]),
       ...now.run.percentiles.map((p) => shown(p[w], milliseconds)), String(now.run.answered[w]), String(now.run.errors[w])]);
+    table(inflightFigure, ["from", ...now.backends.map((b) => b.name)], (w) => [seconds(now.run.start[w]),
+      ...now.run.inFlight.map((column) => shown(column[w], inFlight))]);
     table(shareFigure, ["from", ...now.backends.map((b) => b.name)], (w) => [seconds(now.run.start[w]),
       ...now.run.stacked.map((s, i) => shown(s[w] - (i ? now.run.stacked[i - 1][w] : 0), (v) => `${(v * 100).toFixed(1)}%`))]);
   };
-  for (const figure of [latencyFigure, shareFigure]) {
+  for (const figure of [latencyFigure, shareFigure, inflightFigure]) {
     figure.querySelector("details.table").addEventListener("toggle", fillTables);
   }
 
   const again = () => {
     colours = theme();
     hatches = new Map();
-    latency?.redraw(false);
-    share?.redraw(false);
+    plots().forEach(([plot]) => plot.redraw(false));
   };
+  const plots = () => [[latency, latencyFigure], [share, shareFigure], [inflight, inflightFigure]].filter(([plot]) => plot);
   darkness.addEventListener("change", again);
-  const observer = new ResizeObserver(() => {
-    latency?.setSize(size(plotOf(latencyFigure)));
-    share?.setSize(size(plotOf(shareFigure)));
-  });
-  observer.observe(plotOf(latencyFigure));
-  observer.observe(plotOf(shareFigure));
+  const observer = new ResizeObserver(() => plots().forEach(([plot, figure]) => plot.setSize(size(plotOf(figure)))));
+  [latencyFigure, shareFigure, inflightFigure].forEach((figure) => observer.observe(plotOf(figure)));
 
   // show is the one entry: a Float64Array, the policy's place in it, and JSON with backends and events.
   globalThis.minilbCharts = {

@@ -1,0 +1,122 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"minilb/core/lb"
+	"minilb/core/param"
+	"minilb/core/scenario"
+)
+
+// A Card is one backend with its controls. Its letter, colour and hatching stand for it on every chart.
+type Card struct {
+	Index    int
+	Name     string
+	Mark     Mark
+	Controls []Control
+}
+
+// Cards are the backends in the scenario's order.
+func (m *Model) Cards() []Card {
+	cards := make([]Card, len(m.scenario.Backends))
+	for i := range m.scenario.Backends {
+		b := &m.scenario.Backends[i]
+		card := Card{Index: i, Name: b.Name, Mark: MarkOf(i)}
+		for _, p := range param.Of(&b.Parts).All() {
+			card.Controls = append(card.Controls, m.ticks.control(partID(i, p.Name), "backend."+p.Name, p))
+		}
+		cards[i] = card
+	}
+	return cards
+}
+
+// CanAdd and CanRemove say which buttons work.
+func (m *Model) CanAdd() bool    { return len(m.scenario.Backends) < MaxBackends }
+func (m *Model) CanRemove() bool { return len(m.scenario.Backends) > 1 }
+
+// AddBackend adds a copy of the last backend under the first free name: what a person wants most often is one more of
+// the same.
+func (m *Model) AddBackend() error {
+	if !m.CanAdd() {
+		return fmt.Errorf("the page has room for %d backends; a link may hold more", MaxBackends)
+	}
+	var fresh scenario.Backend
+	if err := fresh.UnmarshalText([]byte(m.freeName() + "=20")); err != nil {
+		return err
+	}
+	if n := len(m.scenario.Backends); n > 0 {
+		fresh.Parts = m.scenario.Backends[n-1].Parts
+	}
+	m.scenario.Backends = append(slices.Clip(m.scenario.Backends), fresh)
+	return nil
+}
+
+// freeName is the first of b1, b2, … that no backend has.
+func (m *Model) freeName() string {
+	for i := 1; ; i++ {
+		name := fmt.Sprintf("b%d", i)
+		if m.indexOf(name) < 0 {
+			return name
+		}
+	}
+}
+
+func (m *Model) indexOf(name string) int {
+	return slices.IndexFunc(m.scenario.Backends, func(b scenario.Backend) bool { return b.Name == name })
+}
+
+// RemoveBackend takes one away.
+func (m *Model) RemoveBackend(i int) error {
+	if !m.CanRemove() {
+		return errors.New("a pool keeps at least one backend")
+	}
+	if !(0 <= i && i < len(m.scenario.Backends)) {
+		return fmt.Errorf("there is no backend %d", i+1)
+	}
+	m.scenario.Backends = slices.Delete(slices.Clone(m.scenario.Backends), i, i+1)
+	return nil
+}
+
+// Rename gives a backend another name, if a pool would take it.
+func (m *Model) Rename(i int, name string) error {
+	name = strings.TrimSpace(name)
+	if !(0 <= i && i < len(m.scenario.Backends)) {
+		return fmt.Errorf("there is no backend %d", i+1)
+	}
+	if j := m.indexOf(name); j >= 0 && j != i {
+		return fmt.Errorf("%s is another backend's name", name)
+	}
+	b := m.scenario.Backends[i]
+	b.Name = name
+	if err := (lb.Backend{Name: name, Weight: b.Weight}).Check(); err != nil {
+		return err
+	}
+	m.scenario.Backends = slices.Clone(m.scenario.Backends)
+	m.scenario.Backends[i] = b
+	return nil
+}
+
+// A Mark is how a backend looks wherever it appears: a letter first, a colour, and hatching for the second six. Nothing
+// on the page is said by colour alone.
+type Mark struct {
+	Letter  string
+	Place   int // of the colour among the six, for style sheets
+	Colour  string
+	Hatched bool
+}
+
+// colours keep 3:1 on white and on #12161c, and stay apart for people who do not see red, green or blue.
+var colours = [...]string{"#5a5dab", "#8a9c2a", "#b43f66", "#6987ff", "#636c00", "#a28199"}
+
+// MarkOf is the mark of the backend at that place.
+func MarkOf(i int) Mark {
+	return Mark{
+		Letter:  string(rune('a' + i%26)),
+		Place:   i % len(colours),
+		Colour:  colours[i%len(colours)],
+		Hatched: i/len(colours)%2 == 1,
+	}
+}

@@ -1,0 +1,250 @@
+//go:build js
+
+package main
+
+import (
+	"strings"
+
+	"honnef.co/go/js/dom/v2"
+
+	"minilb/wasm/page"
+)
+
+// buildControls writes the whole form anew. It happens when the page opens, when a scenario is loaded and when a
+// backend comes or goes; moving a slider changes its own row only.
+func (a *app) buildControls() {
+	var m markup
+	for _, g := range a.model.Groups() {
+		a.group(&m, g)
+	}
+	m.element("p", "Point at a control to read what it does.", "id", "hint", "aria-hidden", "true")
+	a.controls.SetInnerHTML(m.String())
+	a.forgetBadges()
+	a.markChanged()
+}
+
+func (a *app) group(m *markup, g page.Group) {
+	open := g.Open
+	if was, known := a.unfolded[g.Name]; known {
+		open = was
+	}
+	m.open("details", "class", "group", "data-group", g.Name, when(open, "open"), "")
+	m.open("summary").element("span", g.Name).element("span", "", "class", "badge").close("summary")
+	m.open("div", "class", "inside")
+	if g.Name == "backends" {
+		a.cards(m)
+	}
+	rows(m, g.Main)
+	if len(g.More) > 0 {
+		more := g.Name + " more"
+		m.open("details", "class", "more", "data-group", more, when(a.unfolded[more], "open"), "")
+		m.open("summary").text("more").element("span", "", "class", "badge").close("summary")
+		rows(m, g.More)
+		m.close("details")
+	}
+	m.close("div").close("details")
+}
+
+func (a *app) cards(m *markup) {
+	cards := a.model.Cards()
+	for _, c := range cards {
+		m.open("div", "class", "card", "role", "group", "aria-label", "backend "+c.Name)
+		m.open("div", "class", "top")
+		m.element("span", c.Mark.Letter, "class", "letter", "aria-hidden", "true").element("span", "", "class", swatch(c.Mark))
+		m.open("input", "type", "text", "class", "name", "value", c.Name, "data-name", number(c.Index), "maxlength", "32",
+			"spellcheck", "false", "aria-label", "name of backend "+c.Mark.Letter)
+		m.element("button", "×", "type", "button", "class", "icon", "data-remove", number(c.Index),
+			"aria-label", "Remove "+c.Name, "title", "Remove "+c.Name, when(!a.model.CanRemove(), "disabled"), "")
+		m.close("div")
+		m.element("p", "", "class", "error", "id", "name-"+number(c.Index)+"-error", "hidden", "")
+		rowsOf(m, c.Controls, " of "+c.Name)
+		m.close("div")
+	}
+	m.open("div", "class", "foot")
+	m.element("button", "Add a backend", "type", "button", "data-do", "add", when(!a.model.CanAdd(), "disabled"), "")
+	m.element("button", "Reset everything", "type", "button", "data-do", "reset-all")
+	m.close("div")
+}
+
+// swatch is the classes of a backend's mark; the colours behind them are in the style sheet.
+func swatch(k page.Mark) string {
+	return strings.TrimSpace("swatch " + markClass(k))
+}
+
+func markClass(k page.Mark) string {
+	class := "m" + number(k.Place)
+	if k.Hatched {
+		class += " hatched"
+	}
+	return class
+}
+
+func rows(m *markup, controls []page.Control) { rowsOf(m, controls, "") }
+
+// rowsOf writes one row for each control; owner completes the names that a screen reader says.
+func rowsOf(m *markup, controls []page.Control, owner string) {
+	for _, k := range controls {
+		class := "row"
+		if k.Changed {
+			class += " changed"
+		}
+		if k.Look == page.Checks {
+			checks(m, k, class)
+			continue
+		}
+		if k.Look != page.Slider {
+			class += " wide"
+		}
+		m.open("div", "class", class, "id", k.ID+"-row", "data-help", k.Label+": "+k.Help)
+		m.open("label", "for", k.ID).text(k.Label).text(" ").element("span", k.Unit, "class", "unit").close("label")
+		field(m, k, owner)
+		reset(m, k, owner)
+		m.element("p", k.Help, "class", "quiet", "id", k.ID+"-help")
+		m.element("p", "", "class", "error", "id", k.ID+"-error", "aria-live", "polite", "hidden", "")
+		m.close("div")
+	}
+}
+
+func reset(m *markup, k page.Control, owner string) {
+	title := "Reset " + k.Label + owner + " to " + k.Default
+	m.element("button", "↺", "type", "button", "class", "icon reset", "data-reset", k.ID, "title", title, "aria-label", title)
+}
+
+// spoken is what a screen reader calls a control: its name, whose it is, its unit.
+func spoken(k page.Control, owner string) string {
+	name := k.Label + owner
+	if k.Unit != "" {
+		name += ", in " + k.Unit
+	}
+	return name
+}
+
+func field(m *markup, k page.Control, owner string) {
+	described := []string{"aria-label", spoken(k, owner), "aria-describedby", k.ID + "-help " + k.ID + "-error"}
+	switch k.Look {
+	case page.Menu:
+		m.open("select", append(described, "id", k.ID, "data-set", k.ID)...)
+		for _, c := range k.Choices {
+			m.element("option", c.Name, when(c.Chosen, "selected"), "")
+		}
+		m.close("select")
+	case page.Switch:
+		m.open("span").open("input", append(described, "type", "checkbox", "id", k.ID, "data-switch", k.ID, when(k.Text == "true", "checked"), "")...).close("span")
+	case page.Slider:
+		m.open("input", "type", "range", "id", k.ID+"-slider", "data-slide", k.ID, "min", "0", "max", number(k.Stops-1),
+			"value", number(k.Position), "aria-label", k.Label+owner+", slider", "aria-valuetext", k.Spoken, "aria-describedby", k.ID+"-help")
+		text(m, k, described)
+	default:
+		text(m, k, described)
+	}
+}
+
+func text(m *markup, k page.Control, described []string) {
+	m.open("input", append(described, "type", "text", "id", k.ID, "data-set", k.ID, "value", k.Text, when(k.Look == page.Slider, "inputmode"), "decimal",
+		"spellcheck", "false", "autocapitalize", "off")...)
+}
+
+// checks is a list of which several may be chosen.
+func checks(m *markup, k page.Control, class string) {
+	m.open("div", "id", k.ID+"-row", "data-help", k.Label+": "+k.Help, "class", strings.Replace(class, "row", "checkrow", 1))
+	m.open("div", "class", "checkhead").element("span", k.Label, "id", k.ID+"-label", "class", "label")
+	reset(m, k, "")
+	m.close("div")
+	m.open("div", "class", "checks", "role", "group", "aria-labelledby", k.ID+"-label")
+	for _, c := range k.Choices {
+		help := c.Name + ": " + c.Help
+		m.open("label", "title", c.Help, "data-help", help)
+		m.open("input", "type", "checkbox", "data-toggle", k.ID, "value", c.Name, when(c.Chosen, "checked"), "")
+		m.text(c.Name).close("label")
+	}
+	m.close("div")
+	m.element("p", "", "class", "error", "id", k.ID+"-error", "aria-live", "polite", "hidden", "")
+	m.close("div")
+}
+
+// sync brings one control's row up to date, except for the element that the person is using.
+func (a *app) sync(id string, using dom.Element) {
+	k, ok := a.model.Control(id)
+	if !ok {
+		return
+	}
+	if row := a.byID(id + "-row"); row != nil {
+		toggleClass(row, "changed", k.Changed)
+	}
+	set := func(id string, change func(dom.Element)) {
+		if e := a.byID(id); e != nil && (using == nil || !e.Underlying().Equal(using.Underlying())) {
+			change(e)
+		}
+	}
+	switch k.Look {
+	case page.Slider:
+		set(id+"-slider", func(e dom.Element) { e.Underlying().Set("value", k.Position) })
+		if e := a.byID(id + "-slider"); e != nil {
+			e.SetAttribute("aria-valuetext", k.Spoken)
+		}
+		set(id, func(e dom.Element) { e.Underlying().Set("value", k.Text) })
+	case page.Switch:
+		set(id, func(e dom.Element) { e.Underlying().Set("checked", k.Text == "true") })
+	case page.Checks:
+		a.syncChecks(k)
+	default:
+		set(id, func(e dom.Element) { e.Underlying().Set("value", k.Text) })
+	}
+}
+
+func (a *app) syncChecks(k page.Control) {
+	for _, e := range a.controls.QuerySelectorAll(`input[data-toggle="` + k.ID + `"]`) {
+		for _, c := range k.Choices {
+			if e.Underlying().Get("value").String() == c.Name {
+				e.Underlying().Set("checked", c.Chosen)
+			}
+		}
+	}
+}
+
+// complain shows what was wrong with an input under it, or takes the complaint away.
+func (a *app) complain(id string, err error) {
+	line := a.byID(id + "-error")
+	if line == nil {
+		return
+	}
+	if field := a.byID(id); field != nil {
+		if err != nil {
+			field.SetAttribute("aria-invalid", "true")
+		} else {
+			field.RemoveAttribute("aria-invalid")
+		}
+	}
+	if err == nil {
+		line.SetTextContent("")
+		line.SetAttribute("hidden", "")
+		return
+	}
+	line.SetTextContent(err.Error())
+	line.RemoveAttribute("hidden")
+}
+
+// markChanged counts the changed parameters on each section's heading.
+func (a *app) markChanged() {
+	for _, b := range a.model.Badges() {
+		place := "badge " + b.Section
+		if a.written[place] == b.Text {
+			continue
+		}
+		a.written[place] = b.Text
+		if e := a.controls.QuerySelector(`details[data-group="` + b.Section + `"] > summary > .badge`); e != nil {
+			e.SetTextContent(b.Text)
+		}
+	}
+}
+
+// forgetBadges is for when the headings are new, and empty.
+func (a *app) forgetBadges() {
+	for _, b := range a.model.Badges() {
+		delete(a.written, "badge "+b.Section)
+	}
+}
+
+func toggleClass(e dom.Element, name string, on bool) {
+	e.Underlying().Get("classList").Call("toggle", name, on)
+}

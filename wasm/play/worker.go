@@ -1,0 +1,142 @@
+//go:build js
+
+package main
+
+import (
+	"encoding/json"
+	"syscall/js"
+	"unsafe"
+
+	"minilb/core/scenario"
+	"minilb/core/sim"
+	"minilb/wasm/page"
+)
+
+// A worker simulates, one scenario at a time. Messages to it are {run, link} and {cancel}; from it {progress, done},
+// and one at the end of each run: {done, json, transcripts, series}, {failed} or {cancelled}, each with its run.
+type worker struct {
+	jobs      chan job
+	cancelled int // the newest run that is not wanted any more; those before it are not either
+	pause     pause
+	told      float64 // when the page last heard of progress
+}
+
+type job struct {
+	run  int
+	link string
+}
+
+const (
+	yieldEvery = 8.0  // ms between two looks for messages: a cancelled run ends within this, half a frame
+	tellEvery  = 60.0 // ms between two reports of progress
+)
+
+// serve is the worker's main: it never returns.
+func serve() {
+	w := &worker{jobs: make(chan job, 16), pause: newPause()}
+	js.Global().Call("minilbListen", js.FuncOf(w.receive))
+	for j := range w.jobs {
+		if j.run > w.cancelled {
+			w.work(j)
+		} else {
+			post(map[string]any{"kind": "cancelled", "run": j.run})
+		}
+	}
+}
+
+// receive runs inside the browser's event, where nothing may block.
+func (w *worker) receive(_ js.Value, args []js.Value) any {
+	message := args[0]
+	if c := message.Get("cancel"); !c.IsUndefined() {
+		w.cancelled = max(w.cancelled, c.Int())
+		return nil
+	}
+	select {
+	case w.jobs <- job{message.Get("run").Int(), message.Get("link").String()}:
+	default: // the page sends one run at a time; a flood is not from it
+	}
+	return nil
+}
+
+func (w *worker) work(j job) {
+	began := now()
+	w.told = began
+	s, err := scenario.Decode(j.link)
+	var report sim.Report
+	if err == nil {
+		report, err = sim.Run(s, sim.Options{Series: true, Events: true, Progress: w.progress(j.run)})
+	}
+	switch {
+	case err != nil:
+		post(map[string]any{"kind": "failed", "run": j.run, "message": err.Error()})
+	case report.Cancelled:
+		post(map[string]any{"kind": "cancelled", "run": j.run})
+	default:
+		w.deliver(j.run, report, began)
+	}
+}
+
+// progress lets messages in now and then, and tells the page how far the run is.
+func (w *worker) progress(run int) func(done float64) bool {
+	yielded := now()
+	return func(done float64) bool {
+		t := now()
+		if t-yielded >= yieldEvery {
+			w.pause.take()
+			yielded = now()
+		}
+		if t-w.told >= tellEvery {
+			w.told = t
+			post(map[string]any{"kind": "progress", "run": run, "done": done})
+		}
+		return run > w.cancelled
+	}
+}
+
+// deliver hands the results over. The JSON is the text that the command line prints; the series move without a copy.
+func (w *worker) deliver(run int, report sim.Report, began float64) {
+	transcripts := make([]page.Transcript, len(report.Results))
+	for i, r := range report.Results {
+		transcripts[i] = page.Record(r.Events)
+	}
+	lines, err := json.Marshal(transcripts)
+	if err != nil {
+		panic("play: " + err.Error()) // numbers and words
+	}
+	series := floats(page.Pack(report.Results, len(report.Scenario.Backends)))
+	message := map[string]any{"kind": "done", "run": run, "json": string(report.JSON()), "transcripts": string(lines),
+		"series": series, "ms": now() - began}
+	js.Global().Call("postMessage", message, []any{series.Get("buffer")})
+}
+
+func post(message map[string]any) { js.Global().Call("postMessage", message) }
+
+// floats copies numbers to a Float64Array in one call; wasm and typed arrays are both little-endian.
+func floats(list []float64) js.Value {
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*8)
+	array := js.Global().Get("Uint8Array").New(len(bytes))
+	js.CopyBytesToJS(array, bytes)
+	return js.Global().Get("Float64Array").New(array.Get("buffer"))
+}
+
+// A pause gives the browser a chance to deliver messages. A MessageChannel comes back in a tenth of a millisecond;
+// a timer would take four.
+type pause struct {
+	port js.Value
+	over chan struct{}
+}
+
+func newPause() pause {
+	channel := js.Global().Get("MessageChannel").New()
+	p := pause{channel.Get("port2"), make(chan struct{}, 1)}
+	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any {
+		p.over <- struct{}{}
+		return nil
+	}))
+	return p
+}
+
+func (p pause) take() {
+	p.port.Call("postMessage", js.Null())
+	<-p.over
+}
