@@ -98,6 +98,9 @@ func (w warmth) weight(now Time) uint32 {
 // takes its turns from it and least_conn rotates through ties with it.
 func (s *Set) Turn() uint64 { return s.cursor.Add(1) - 1 }
 
+// Turns is how many turns have been taken.
+func (s *Set) Turns() uint64 { return s.cursor.Load() }
+
 // Usable says whether the backend at a position can take this request: the
 // request has not tried it, and it is not at its limit.
 func (s *Set) Usable(i int, q Query) bool {

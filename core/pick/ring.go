@@ -198,12 +198,7 @@ func (p ringPicker) bounded(at int, q lb.Query) int {
 	if p.set.UsableFrom(0, q) < 0 {
 		return -1
 	}
-	inFlight, weight := 1, 0
-	for i := range p.set.Len() {
-		inFlight += p.set.InFlight(i)
-		weight += p.set.LiveWeight(i, q.Now)
-	}
-	per := p.factor * float64(inFlight) / float64(weight)
+	per := p.perWeight(q.Now)
 	start := at
 	for range p.ring.owners {
 		i := int(p.ring.owners[at])
@@ -215,6 +210,17 @@ func (p ringPicker) bounded(at int, q lb.Query) int {
 		}
 	}
 	return p.walk(start, q)
+}
+
+// perWeight is the bound for one thousandth of weight: factor × the requests
+// in flight, the one to come included, over all the weight.
+func (p ringPicker) perWeight(now lb.Time) float64 {
+	inFlight, weight := 1, 0
+	for i := range p.set.Len() {
+		inFlight += p.set.InFlight(i)
+		weight += p.set.LiveWeight(i, now)
+	}
+	return p.factor * float64(inFlight) / float64(weight)
 }
 
 // bound is the most that a backend may hold, its weight's share of them all.

@@ -389,3 +389,9 @@ func TestDemoLeavesNothingWhenAPortIsTaken(t *testing.T) {
 	assert.Equal(t, "minilb demo: cannot listen on 127.0.0.1:"+strconv.Itoa(first+1)+": address already in use\n", log)
 	assert.True(t, free(first) && free(first+2))
 }
+
+func TestPickExplainsEachChoice(t *testing.T) {
+	code, out, errs := run("pick", "--algorithm", "least_conn", "--backends", "a,b,c", "--active", "a=4,b=1,c=2", "--explain")
+	assert.Zero(t, code, errs)
+	assert.Equal(t, "b\n  loads: a (4 in flight), b (1 in flight), c (2 in flight)\n  fewest per unit of weight: b\n", out)
+}

@@ -26,6 +26,7 @@ type pickInput struct {
 	Key         string `param:"key" group:"choice" help:"the key that hashing policies look at"`
 	Keys        string `param:"keys" group:"choice" help:"a file with one key a line; - for standard input"`
 	Seed        uint64 `param:"seed" group:"choice" default:"1" help:"number from which all chance of the picks is drawn"`
+	Explain     bool   `param:"explain" group:"choice" help:"say why, pick by pick"`
 	JSON        bool   `param:"json" help:"print JSON"`
 	pick.Config `group:"policy"`
 }
@@ -139,8 +140,9 @@ func readLines(in io.Reader) ([]string, error) {
 
 // A picked is one choice.
 type picked struct {
-	Key     *string `json:"key,omitempty"`
-	Backend string  `json:"backend"`
+	Key     *string  `json:"key,omitempty"`
+	Backend string   `json:"backend"`
+	Why     []string `json:"why,omitempty"`
 }
 
 func (i *pickInput) picks(p lb.Picker, set *lb.Set, keys []string) []picked {
@@ -153,7 +155,11 @@ func (i *pickInput) picks(p lb.Picker, set *lb.Set, keys []string) []picked {
 			key := keys[n/i.Count]
 			one.Key, q.Hash, q.HasKey = &key, pick.Hash(key), true
 		}
-		one.Backend = set.Backend(p.Pick(q)).Name
+		chosen := p.Pick(q)
+		one.Backend = set.Backend(chosen).Name
+		if i.Explain {
+			one.Why = pick.Explain(p, q, chosen)
+		}
 		all = append(all, one)
 	}
 	return all
@@ -171,6 +177,10 @@ func (i *pickInput) print(out io.Writer, all []picked) error {
 		return err
 	}
 	w := bufio.NewWriter(out)
+	if i.Explain {
+		explain(w, all)
+		return w.Flush()
+	}
 	if i.Keys != "" {
 		for _, one := range all {
 			fmt.Fprintf(w, "%s\t%s\n", one.Backend, *one.Key)
@@ -183,4 +193,15 @@ func (i *pickInput) print(out io.Writer, all []picked) error {
 	}
 	fmt.Fprintln(w, strings.Join(names, " "))
 	return w.Flush()
+}
+
+// explain prints each choice with the reasons under it.
+func explain(w io.Writer, all []picked) {
+	for _, one := range all {
+		fmt.Fprint(w, one.Backend)
+		if one.Key != nil {
+			fmt.Fprintf(w, "\t%s", *one.Key)
+		}
+		fmt.Fprintf(w, "\n  %s\n", strings.Join(one.Why, "\n  "))
+	}
 }
