@@ -2,7 +2,7 @@
 # `make` alone lists them. Arguments for the program: make run ARGS='--help'.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build site same bench clean
+.PHONY: help run test build site same bench theory clean
 MAKEFLAGS += --no-print-directory
 
 help: ## list these commands
@@ -25,6 +25,9 @@ same: ## golden scenarios give the same bytes on amd64, amd64 v3 and WebAssembly
 
 bench: ## benchmarks of core, native and under node
 	@exec scripts/bench.sh
+
+theory: ## the simulator against queueing theory, minutes at full length
+	@exec scripts/theory.sh
 
 clean: ## remove everything that was built or downloaded here
 	@exec scripts/clean.sh

@@ -15,14 +15,6 @@ type Backend struct {
 	Parts
 }
 
-// Parts is what can be said of a simulated backend.
-type Parts struct {
-	Mean     float64 `param:"mean" unit:"ms" range:"0.001,3600000" slider:"1,500" scale:"log" default:"20" help:"mean service time"`
-	Capacity int     `param:"capacity" unit:"workers" range:"1,100000" slider:"1,64" default:"4" help:"requests it serves at the same time; others wait in its queue"`
-	Weight   int     `param:"weight" range:"1,1000" slider:"1,10" default:"1" help:"share of the traffic relative to the others"`
-	Errors   float64 `param:"errors" range:"0,1" step:"0.01" default:"0" help:"share of requests it answers with a 500"`
-}
-
 // backendForm is what a backend looks like, for messages.
 const backendForm = "NAME=MEAN_MS and parts such as errors=0.1"
 
@@ -112,7 +104,19 @@ func underscored(name string) string { return strings.ReplaceAll(name, "-", "_")
 // from their defaults.
 func (b Backend) MarshalText() ([]byte, error) { return []byte(b.text()), nil }
 
+// plain is what a backend is when nothing is said of it. Reading the schema
+// takes a while, so the texts of backends like that do without.
+var plain = func() (p Parts) {
+	param.Of(&p).Reset(column)
+	return p
+}()
+
 func (b Backend) text() string {
+	if like := plain; b.Mean > 0 {
+		if like.Mean = b.Mean; like == b.Parts {
+			return b.Name + "=" + param.FormatFloat(b.Mean)
+		}
+	}
 	set := param.Of(&b.Parts)
 	text := b.Name + "=" + set.Lookup("mean").String()
 	for _, p := range set.All() {

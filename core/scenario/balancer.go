@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"minilb/core/drain"
 	"minilb/core/health"
 	"minilb/core/lb"
 	"minilb/core/outlier"
@@ -50,26 +49,10 @@ type Outfit struct {
 // NewPool puts a pool together from the machines that the configuration
 // switches on.
 func (b Balancer) NewPool(now lb.Time, algorithm string, backends []lb.Backend, o Outfit) (*lb.Pool, error) {
-	policy, ok := pick.Find(algorithm)
-	if !ok {
-		return nil, unknownAlgorithm(algorithm)
-	}
-	if err := b.Check(); err != nil {
-		return nil, err
-	}
-	pickers, err := policy.Pickers(b.PickConfig)
+	parts, err := b.parts(algorithm, o.Random)
 	if err != nil {
 		return nil, err
 	}
-	parts := lb.Parts{Pickers: pickers, Drain: drain.Policy{}, View: o.View, Log: o.Log}
-	if policy.Latency {
-		parts.Latency = lb.NewLatencies(b.EwmaDecay)
-	}
-	if b.CheckInterval > 0 {
-		parts.Health = health.New(b.HealthConfig, o.Random)
-	}
-	if b.OutlierConfig.On() {
-		parts.Outlier = outlier.New(b.OutlierConfig)
-	}
+	parts.View, parts.Log = o.View, o.Log
 	return lb.New(now, b.PoolConfig, parts, backends)
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,6 +22,7 @@ func (s Scenario) Check() error {
 		f.say("algorithm", "", "nothing to run", "one or more of "+strings.Join(pick.Names(), ", "))
 	}
 	f.add(s.checkLists())
+	f.add(s.checkTraffic())
 	f.add(s.Balancer.Check())
 	return f.err()
 }
@@ -30,7 +32,7 @@ func (s Scenario) checkLists() error {
 	var f Faults
 	seen := map[string]bool{}
 	for _, b := range s.Backends {
-		if err := b.LB().Check(); err != nil {
+		if err := cmp.Or(b.LB().Check(), b.check()); err != nil {
 			f.say("backend", b.text(), err.Error(), "")
 		} else if seen[b.Name] {
 			f.say("backend", b.text(), "a second backend of that name", "a name of its own for each")
@@ -51,4 +53,22 @@ func (s Scenario) checkLists() error {
 
 func unknownAlgorithm(name string) error {
 	return &param.Error{Name: "algorithm", Value: name, Problem: "unknown", Accepted: strings.Join(pick.Names(), ", ")}
+}
+
+// maxRequests is how many requests one run may have.
+const maxRequests = 100_000_000
+
+// checkTraffic reports what only makes sense together.
+func (s Scenario) checkTraffic() error {
+	var f Faults
+	if s.Arrivals == "trace" && len(s.Trace) == 0 {
+		f.say("arrivals", s.Arrivals, "without a trace, which a link does not hold", "--trace FILE, or other arrivals")
+	}
+	if n := s.Rate * s.Peak * s.Duration.Seconds(); s.Arrivals != "trace" && !(n <= maxRequests) {
+		f.say("duration", param.FormatDuration(s.Duration), fmt.Sprintf("up to %.3g requests at this rate", n), fmt.Sprintf("at most %d", maxRequests))
+	}
+	if s.Warmup > 0 && s.Duration > 0 && s.Warmup >= s.Duration {
+		f.say("warmup", param.FormatDuration(s.Warmup), "leaves nothing of the duration", "less than "+param.FormatDuration(s.Duration))
+	}
+	return f.err()
 }

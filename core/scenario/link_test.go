@@ -146,7 +146,7 @@ func TestHostileLinksAreRefused(t *testing.T) {
 		{"no backend", "v1;backend=", `backend="": an empty element`},
 		{"half a backend", "v1;backend=a:3;backend=_0", "backend=_0: _0 has no value"},
 		{"a part twice", "v1;backend=a:3,errors:0,errors:1", "errors is given twice"},
-		{"a part that is none", "v1;backend=a:3,error:1", "error is not a part of a backend; accepted: capacity, weight, errors; did you mean errors?"},
+		{"a part that is none", "v1;backend=a:3,error:1", "error is not a part of a backend; accepted: capacity, weight, errors, service, cv, queue, order, health, error_ms, errors_after, slow_after, slow_factor, slow_until, crash_at, hang_at, stall_at, stall_for, recover_at, add_at, drain_at, drain_for, cold_for, cold_factor; did you mean errors?"},
 		{"same name", "v1;backend=x:3;backend=x:4", "backend=x=4: a second backend of that name"},
 		{"65 backends", "v1" + many.String(), "backend=b64:20: one of 65 values; accepted: at most 64 in a link"},
 		{"same policy", "v1;algorithm=p2c;algorithm=p2c", "algorithm=p2c: listed twice"},

@@ -14,6 +14,16 @@ const (
 	forProbeService = 7 // by backend and probe
 	forProbeError   = 8 // by backend and probe
 	forPhases       = 9 // spread of the probes
+
+	forThinning      = 10 // whether a candidate for an arrival is one
+	forThink         = 11 // time between an answer and a closed client's next request
+	forMethod        = 12 // whether a request is a POST
+	forUser          = 13 // who sends it
+	forCookie        = 14 // by user: whether it keeps cookies
+	forBalancer      = 15 // which balancer a request goes to, by the client's try
+	forProbeLoss     = 16 // by backend and probe
+	forDependency    = 17 // whether a request needs the dependency
+	forClientBackoff = 18 // wait before a client's retry, by its try
 )
 
 // chance draws for one run.

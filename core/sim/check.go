@@ -35,7 +35,7 @@ func (l limits) exceeded(e *engine) error {
 		return nil
 	}
 	r := &e.record
-	return fmt.Errorf("%s ended at t=%s, after %d of %d requests: %s", r.algorithm, e.now, r.answered(), r.want, problem)
+	return fmt.Errorf("%s ended at t=%s, after %d of %d requests: %s", r.algorithm, e.now, r.settled, r.want, problem)
 }
 
 // maxEvents is how many lines of a transcript are kept.

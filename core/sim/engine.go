@@ -8,36 +8,51 @@ import (
 )
 
 // An engine plays a scenario with one algorithm. Three things can come next:
-// an arrival, a call that the pool has asked for, and an event of the heap;
-// the first two are known one at a time and stay out of the heap.
+// an arrival, a call that a pool has asked for, and an event of the heap; the
+// first two are known one at a time and stay out of the heap.
 type engine struct {
 	now      lb.Time
 	chance   chance
 	arrivals arrivals
-	tick     lb.Time // when the pool wants to be called
+	tick     lb.Time // when a pool wants to be called
 	ticks    int
 	events   heap
 	steps    uint64 // events, arrivals and ticks so far
 
-	pool    *lb.Pool
-	plan    *retry.Plan
-	budget  *retry.Budget
-	servers []server // by slot
-	config  scenario.Balancer
-	ejects  bool // failed outcomes may change when the pool wants to be called
+	config    scenario.Scenario
+	plan      *retry.Plan
+	balancers []balancer
+	servers   []server // by slot
+	ejects    bool     // failed outcomes may change when a pool wants to be called
+	l4        bool     // balancers choose for connections, not for requests
+	special   bool     // requests differ in more than their key, or clients do more than send them
+	down      bool     // the dependency is
+	warm      lb.Time  // requests count that arrive from then on
+	timeline  []moment
+	view      *lb.Loads // what policies see when that is stale
+	home      *home     // where keys belong; nil when nobody asks
 
 	requests    slab[request]
 	jobs        slab[job]
 	probes      slab[probe]
 	poolWaits   slab[poolWait]
 	budgetWaits slab[budgetWait]
+	connections slab[connection]
+	identities  slab[identity]
+	users       []user
 	woken       []waiter
+	gone        []departure
 	due         []lb.Probe
-	probed      []uint64 // probes sent, by slot
+
+	thinking   int // clients of a closed loop that will send again
+	closedLeft int // requests that they may still send
+	returning  int // clients that wait before they send again what failed
+	hung       int // requests that would wait for ever
 
 	record   record
 	progress progress
 	limits   limits
+	onSent   func(slot int, r *request) // for tests: after a choice, with what is in flight
 }
 
 func newEngine(s scenario.Scenario, algorithm string, o Options) (*engine, error) {
@@ -46,48 +61,40 @@ func newEngine(s scenario.Scenario, algorithm string, o Options) (*engine, error
 		return nil, err
 	}
 	e := &engine{
-		chance: chance(s.Seed), config: s.Balancer, plan: plan, budget: retry.NewBudget(s.RetryConfig),
-		ejects: s.OutlierConfig.On(), probed: make([]uint64, len(s.Backends)),
-		record: newRecord(s, algorithm, o), limits: standardLimits,
+		chance: chance(s.Seed), config: s, plan: plan, tick: lb.Never, ejects: s.OutlierConfig.On(),
+		l4:   s.Layer == "l4",
+		warm: lb.Time(s.Warmup), record: newRecord(s, algorithm, o), limits: standardLimits,
 	}
-	if err := e.newPool(s, algorithm, o); err != nil {
+	for _, place := range e.record.place {
+		e.servers = append(e.servers, newServer(s.Backends[place]))
+	}
+	if err := e.newBalancers(algorithm, o); err != nil {
 		return nil, err
 	}
 	policy, _ := pick.Find(algorithm)
-	e.arrivals = arrivals{chance: e.chance, mean: 1e9 / s.Rate, want: s.Requests, keys: s.Keys, hashing: policy.Hashes}
+	if policy.Hashes {
+		e.home = newHome(s, policy)
+	}
+	e.arrivals = newArrivals(s, e.chance, policy.Hashes)
 	e.arrivals.advance()
+	e.newClients()
+	e.schedule()
 	return e, nil
-}
-
-// newPool makes the pool, and a server behind each of its slots: a fresh pool
-// gives slots in the order of its backends.
-func (e *engine) newPool(s scenario.Scenario, algorithm string, o Options) (err error) {
-	all := make([]lb.Backend, len(s.Backends))
-	for i, b := range s.Backends {
-		all[i] = b.LB()
-		e.servers = append(e.servers, newServer(b))
-	}
-	outfit := scenario.Outfit{Random: e.chance.word(forPhases, 0, 0), Log: e.log(o.Events)}
-	if e.pool, err = s.NewPool(0, algorithm, all, outfit); err != nil {
-		return err
-	}
-	e.replan()
-	return nil
 }
 
 // run plays until every request has its answer. What still runs then, probes
 // and work that was given up, does not keep it going.
 func (e *engine) run() error {
-	for !e.record.complete() {
+	for !e.complete() {
 		e.step()
-		if len(e.woken) > 0 {
-			e.wake()
+		if len(e.woken) > 0 || len(e.gone) > 0 {
+			e.afterStep()
 		}
 		if e.steps++; e.steps%progressEvery == 0 {
 			if err := e.limits.exceeded(e); err != nil {
 				return err
 			}
-			if !e.progress.goOn(e.record.done()) {
+			if !e.progress.goOn(e.done()) {
 				return nil
 			}
 		}
@@ -95,7 +102,22 @@ func (e *engine) run() error {
 	return nil
 }
 
-// step does what comes next. At the same instant answers come before what the
+// complete says whether nobody will send anything more and everybody has an
+// answer who will ever have one.
+func (e *engine) complete() bool {
+	return e.arrivals.next == lb.Never && e.record.settled+e.hung >= e.record.begun &&
+		e.returning == 0 && (e.thinking == 0 || e.closedLeft == 0)
+}
+
+// done is the share of the run that is over.
+func (e *engine) done() float64 {
+	if e.config.Duration > 0 {
+		return min(1, e.now.Seconds()/e.config.Duration.Seconds())
+	}
+	return e.record.done()
+}
+
+// step does what comes next. At the same instant answers come before what a
 // pool does of itself, and that before a new request.
 func (e *engine) step() {
 	at := e.events.next()
@@ -115,9 +137,9 @@ func (e *engine) step() {
 func (e *engine) happen(v event) {
 	switch v.kind() {
 	case served:
-		e.served(v.index)
+		e.served(v.index, v.turn)
 	case retryDue:
-		e.try(v.index)
+		e.retryDue(v.index, v.turn)
 	case attemptLate:
 		e.attemptLate(v.index, v.turn)
 	case probeLate:
@@ -126,19 +148,31 @@ func (e *engine) happen(v event) {
 		e.queueLate(v.index, v.turn)
 	case budgetLate:
 		e.budgetLate(v.index, v.turn)
+	default:
+		e.happenSeldom(v)
 	}
 }
 
-// serveTick does what the pool asked for: ejections end, probes start.
-func (e *engine) serveTick() {
-	e.ticks++
-	e.pool.Advance(e.now)
-	if e.config.CheckInterval > 0 {
-		e.startProbes()
+func (e *engine) happenSeldom(v event) {
+	switch v.kind() {
+	case changeDue:
+		e.timeline[v.index].do(e)
+	case refreshDue:
+		e.refresh()
+	case clientLate:
+		e.clientLate(v.index, v.turn)
+	case clientSends:
+		e.clientSends(v.index)
+	case thinkOver:
+		e.thinkOver(v.index)
 	}
-	e.replan()
 }
 
-// replan asks the pool when it wants to be called next. It is due after
-// whatever may have changed that: a failed outcome, a probe's result, a call.
-func (e *engine) replan() { e.tick = max(e.now, e.pool.Next()) }
+// afterStep does what a step has led to: waits that ended, drains whose time
+// was up.
+func (e *engine) afterStep() {
+	for len(e.woken) > 0 || len(e.gone) > 0 {
+		e.wake()
+		e.cutOff()
+	}
+}

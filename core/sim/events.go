@@ -13,6 +13,11 @@ const (
 	probeLate                // a probe has had its time
 	queueLate                // a request has waited long enough in front of the pool
 	budgetLate               // a retry has waited long enough for the budget
+	changeDue                // something on the scenario's timeline
+	refreshDue               // policies get to see new counts
+	clientLate               // a client has waited long enough
+	clientSends              // the wait before a client's retry is over
+	thinkOver                // a client of a closed loop sends its next request
 	kindBits     = 8         // of order
 	sequenceBits = 64 - kindBits
 )

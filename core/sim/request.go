@@ -4,68 +4,145 @@ import (
 	"time"
 
 	"minilb/core/lb"
-	"minilb/core/pick"
 	"minilb/core/retry"
-	"minilb/core/stat"
 )
 
-// A request is what the simulator keeps of one that has no answer yet.
+// A request is what the simulator keeps of one that is not over yet. What its
+// end needs comes first: in an overload each of them is a cache miss away.
 type request struct {
-	life    retry.Life
-	arrived lb.Time
-	hash    uint64
-	number  uint32 // counted from 0; its draws depend on it
-	failed  bool   // the last attempt's answer, which goes out when there is no retry
+	arrived    lb.Time // when the client sent it, or sent it again
+	number     uint32  // counted from 0; its draws depend on it
+	turn       uint32  // how often this place was used, and the client's tries; timeouts of an earlier one are void
+	at         int32   // what it waits for: a job, or a place in a queue
+	wait       wait
+	last       failure // the last attempt's, which goes out when there is no retry
+	balancer   uint8
+	try        uint8  // of the client, counted from 0
+	counts     bool   // it did not arrive during the warm-up
+	slot       uint16 // of the last attempt
+	user       int32  // none when nobody asks
+	life       retry.Life
+	hash       uint64
+	identity   int32 // none unless its executions are counted
+	connection int32 // that carries it, at layer 4
 }
+
+// wait is what a request waits for.
+type wait uint8
+
+const (
+	nowhere   wait = iota // nobody's place
+	onJob                 // a backend
+	onPool                // a place at any backend
+	onBudget              // room in the retry budget
+	onBackoff             // the time of its retry
+	onClient              // the time of its client's retry
+)
 
 // A job is what occupies a backend's queue and workers: an attempt, or a probe.
 // An attempt that was given up is still served, so a job outlives its request.
 type job struct {
-	lease   lb.Lease
-	request int32  // none when given up or a probe
-	probe   int32  // none for an attempt
-	number  uint32 // of the request, or of the backend's probe
-	turn    uint32 // how often this place was used; timeouts of an earlier use are void
-	slot    uint16
-	attempt uint8 // counted from 0
-	check   bool  // a probe, even when it was given up
+	lease    lb.Lease
+	request  int32  // none when given up or a probe
+	probe    int32  // none for an attempt
+	number   uint32 // of the request, or of the backend's probe
+	turn     uint32 // how often this place was used; timeouts of an earlier use are void
+	identity int32  // none unless executions are counted
+	slot     uint16
+	attempt  uint8 // counted from 0, and 16 for each of the client's tries
+	is       marks
 }
+
+// marks is what a job is and what has happened to it.
+type marks uint8
+
+const (
+	isProbe   marks = 1 << iota // a probe, even when it was given up
+	waiting                     // in the backend's queue
+	working                     // with a worker
+	dead                        // in the queue, and not to be served
+	delayed                     // by a stall: its end comes later than was thought
+	swallowed                   // by a backend that hangs
+	failing                     // its answer will be an error
+	counted                     // of a request that counts
+)
 
 const none = -1
 
 // arrive begins the next request.
 func (e *engine) arrive() {
+	number := e.arrivals.number
+	e.arrivals.advance()
+	e.begin(number, none)
+}
+
+// begin makes a request of a user.
+func (e *engine) begin(number uint32, user int32) {
 	i := e.requests.take()
 	r := e.requests.at(i)
-	r.life = e.plan.Begin(e.budget, "GET", lb.Never)
-	r.arrived, r.number, r.failed = e.now, e.arrivals.number, false
-	r.hash = e.hash(r.number)
-	e.arrivals.advance()
+	r.number, r.user, r.try, r.balancer, r.identity, r.wait = number, user, 0, 0, none, onPool
+	r.hash, r.counts = e.arrivals.hash(number), e.now >= e.warm
+	if r.counts {
+		e.record.originals++
+	}
+	e.open(i, r)
+}
+
+// open sends a request to its balancer, for the first time or again.
+func (e *engine) open(i int32, r *request) {
+	r.arrived, r.last = e.now, fine
+	e.record.begun++
+	method := "GET"
+	if e.special {
+		method = e.dress(i, r)
+	}
+	b := &e.balancers[r.balancer]
+	r.life = e.plan.Begin(b.budget, method, lb.Never)
+	if b.down {
+		e.drop(i, r, refused)
+		return
+	}
+	if e.l4 && e.carryOn(i, r) {
+		return
+	}
+	e.admit(i, r, b.pool)
+}
+
+// admit asks the pool for a backend.
+func (e *engine) admit(i int32, r *request, pool *lb.Pool) {
 	q := e.query(r)
-	lease, err := e.pool.Acquire(e.now, q)
+	lease, err := pool.Acquire(e.now, q)
 	switch {
 	case err == nil:
 		e.send(i, r, lease)
-	case e.config.Queue > 0 && err == lb.ErrFull:
-		e.enqueue(i, q)
+	case e.config.PoolConfig.Queue > 0 && err == lb.ErrFull:
+		e.enqueue(i, r, q)
+	case err == lb.ErrNoBackend:
+		e.drop(i, r, noBackend)
 	default:
-		e.drop(i, r)
+		e.drop(i, r, queueFull)
 	}
 }
 
-// hash is of the request's key, for the policies that look at it.
-func (e *engine) hash(number uint32) uint64 {
-	if !e.arrivals.hashing {
-		return 0
-	}
-	return pick.HashNumber(uint64(stat.Below(e.chance.word(forKey, uint64(number), 0), e.arrivals.keys)))
-}
+// attempt is the number of a request's next attempt, for its draws.
+func (r *request) attempt() int { return r.life.Attempts() + 16*int(r.try) }
 
 // query is what the pool may know of a request's next attempt.
 func (e *engine) query(r *request) lb.Query {
-	return lb.Query{
-		Now: e.now, Rand: e.chance.word(forPick, uint64(r.number), uint64(r.life.Attempts())),
+	q := lb.Query{
+		Now: e.now, Rand: e.chance.word(forPick, uint64(r.number), uint64(r.attempt())),
 		Hash: r.hash, HasKey: true, Tried: r.life.Tried,
+	}
+	if e.users != nil {
+		q.Sticky = e.cookie(r)
+	}
+	return q
+}
+
+// retryDue sends a request again, unless its client has left.
+func (e *engine) retryDue(i int32, turn uint32) {
+	if e.requests.at(i).turn == turn {
+		e.try(i)
 	}
 }
 
@@ -73,7 +150,7 @@ func (e *engine) query(r *request) lb.Query {
 // goes out.
 func (e *engine) try(i int32) {
 	r := e.requests.at(i)
-	lease, err := e.pool.Acquire(e.now, e.query(r))
+	lease, err := e.balancers[r.balancer].pool.Acquire(e.now, e.query(r))
 	if err != nil {
 		e.act(i, r, r.life.NoBackend(err))
 		return
@@ -83,84 +160,81 @@ func (e *engine) try(i int32) {
 
 // send puts an attempt into its backend's queue.
 func (e *engine) send(i int32, r *request, lease lb.Lease) {
-	attempt, slot := r.life.Attempts(), lease.Slot()
+	if e.l4 {
+		e.connect(i, r, lease)
+		return
+	}
+	first, slot := r.life.Attempts() == 0, lease.Slot()
+	k, j := e.job(r, lease, i, slot)
 	late := r.life.Sent(e.now, lease)
-	k := e.jobs.take()
-	j := e.jobs.at(k)
-	turn := j.turn + 1
-	*j = job{lease: lease, request: i, probe: none, number: r.number, turn: turn, slot: uint16(slot), attempt: uint8(attempt)}
-	e.record.sent(e.now, slot)
 	if late != lb.Never {
 		e.events.push(late, attemptLate, k, j.turn)
+	}
+	e.dispatch(k, j, r, first)
+}
+
+// job makes a job of a request.
+func (e *engine) job(r *request, lease lb.Lease, i int32, slot int) (k int32, j *job) {
+	k = e.jobs.take()
+	j = e.jobs.at(k)
+	*j = job{
+		lease: lease, request: i, probe: none, number: r.number, turn: j.turn + 1, identity: r.identity,
+		slot: uint16(slot), attempt: uint8(r.attempt()),
+	}
+	if r.counts {
+		j.is = counted
+	}
+	if r.identity != none {
+		e.identities.at(r.identity).holders++
+	}
+	r.wait, r.at, r.slot = onJob, k, uint16(slot)
+	return k, j
+}
+
+// dispatch counts a job and gives it to its backend.
+func (e *engine) dispatch(k int32, j *job, r *request, first bool) {
+	slot := int(j.slot)
+	if r.counts {
+		if !first {
+			e.record.retries++
+		} else if e.home != nil && !e.home.is(slot, r.hash) {
+			e.record.away++
+		}
+	}
+	e.record.sent(e.now, slot, r.counts)
+	if e.onSent != nil {
+		e.onSent(slot, r)
 	}
 	e.put(k, j)
 }
 
-// put gives a job to a free worker, or lets it wait.
-func (e *engine) put(k int32, j *job) {
-	s := &e.servers[j.slot]
-	if s.busy < s.capacity {
-		s.busy++
-		e.start(s, k, j)
-		return
-	}
-	s.queue.push(k)
-}
-
-// start begins a job's service. Its length is drawn only now, from the job's
-// own stream, so it need not be kept.
-func (e *engine) start(s *server, k int32, j *job) {
-	word := e.chance.word(forService, uint64(j.number), uint64(j.attempt))
-	if j.check {
-		word = e.chance.word(forProbeService, uint64(j.number), uint64(j.slot))
-	}
-	e.events.push(e.now+s.service(word), served, k, j.turn)
-}
-
-// served ends a job. The next one starts before its answer is looked at, so
-// that a retry goes behind those who already wait.
-func (e *engine) served(k int32) {
-	j := e.jobs.at(k)
-	s := &e.servers[j.slot]
-	if s.queue.n > 0 {
-		next := s.queue.pop()
-		e.start(s, next, e.jobs.at(next))
-	} else {
-		s.busy--
-	}
-	switch {
-	case j.probe != none:
-		e.probeServed(j, s)
-	case j.request != none:
-		status := s.status(e.chance.word(forError, uint64(j.number), uint64(j.attempt)))
-		e.ended(j, lb.Outcome{Kind: lb.Answered, Status: status, Latency: e.now.Sub(j.lease.Start)})
-	}
-	j.turn++
-	e.jobs.give(k)
-}
-
-// attemptLate gives an attempt up. Its work goes on without a request.
+// attemptLate gives an attempt up.
 func (e *engine) attemptLate(k int32, turn uint32) {
 	j := e.jobs.at(k)
 	if j.turn != turn || j.request == none {
 		return
 	}
-	e.ended(j, lb.Outcome{Kind: lb.TimedOut, Latency: e.now.Sub(j.lease.Start)})
+	e.ended(j, lb.Outcome{Kind: lb.TimedOut, Latency: e.now.Sub(j.lease.Start)}, timedOut)
+	e.abandon(k, j)
 }
 
 // ended tells the pool and the request how an attempt ended, and does what
 // follows.
-func (e *engine) ended(j *job, o lb.Outcome) {
-	i := j.request
-	j.request = none
-	e.record.ended(e.now, int(j.slot))
-	e.pool.Release(e.now, j.lease, o)
-	failed := o.Failed()
-	if failed && e.ejects {
-		e.replan()
-	}
+func (e *engine) ended(j *job, o lb.Outcome, why failure) {
+	i := e.detach(j)
 	r := e.requests.at(i)
-	r.failed = failed
+	r.last = why
+	if e.l4 {
+		e.released(r, o)
+		e.finish(i, r)
+		return
+	}
+	b := &e.balancers[r.balancer]
+	b.pool.Release(e.now, j.lease, o)
+	failed := why != fine
+	if failed && e.ejects {
+		e.replan(b)
+	}
 	var word uint64
 	if failed && e.config.Retries > 0 {
 		word = e.backoff(r)
@@ -168,35 +242,61 @@ func (e *engine) ended(j *job, o lb.Outcome) {
 	e.act(i, r, r.life.After(e.now, o, word))
 }
 
+// detach takes a job's request from it.
+func (e *engine) detach(j *job) (request int32) {
+	request = j.request
+	j.request = none
+	e.record.ended(e.now, int(j.slot))
+	if j.is&swallowed != 0 && e.endless(int(j.slot)) {
+		e.hung--
+	}
+	return request
+}
+
 // backoff is the word for the wait before a request's next attempt.
 func (e *engine) backoff(r *request) uint64 {
-	return e.chance.word(forBackoff, uint64(r.number), uint64(r.life.Attempts()))
+	return e.chance.word(forBackoff, uint64(r.number), uint64(r.attempt()))
 }
 
 // act does what the request's life wants.
 func (e *engine) act(i int32, r *request, a retry.Action) {
 	switch a.Do {
 	case retry.Finish:
+		if a.Note != "" && r.counts {
+			e.record.skip(a.Note)
+		}
 		e.finish(i, r)
 	case retry.Try:
 		e.try(i)
 	case retry.Wait:
-		e.events.push(a.At, retryDue, i, 0)
+		r.wait = onBackoff
+		e.events.push(a.At, retryDue, i, r.turn)
 	case retry.Queue:
-		e.await(i, a.At)
+		e.await(i, r, a.At)
 	}
 }
 
 // finish sends the answer out.
 func (e *engine) finish(i int32, r *request) {
 	r.life.End()
-	e.record.finish(e.now, time.Duration(e.now-r.arrived), r.failed)
-	e.requests.give(i)
+	e.record.finish(e.now, time.Duration(e.now-r.arrived), r.last, r.counts)
+	e.over(i, r)
 }
 
 // drop ends a request that no backend could take.
-func (e *engine) drop(i int32, r *request) {
+func (e *engine) drop(i int32, r *request, why failure) {
 	r.life.End()
-	e.record.drop(e.now)
+	r.last = why
+	e.record.drop(e.now, why, r.counts)
+	e.over(i, r)
+}
+
+// over gives a request's place back, unless its client sends it again.
+func (e *engine) over(i int32, r *request) {
+	r.turn++
+	if e.special && e.again(i, r) {
+		return
+	}
+	r.wait = nowhere
 	e.requests.give(i)
 }

@@ -17,7 +17,7 @@ type Report struct {
 // name are what `minilb simulate --json` prints and the page shows.
 type Result struct {
 	Algorithm        string  `json:"algorithm"`
-	Requests         int     `json:"requests"`  // completed + dropped
+	Requests         int     `json:"requests"`  // completed + dropped; what a client sends again is a request of its own
 	Completed        int     `json:"completed"` // answered, errors included
 	Errors           int     `json:"errors"`
 	Dropped          int     `json:"dropped"` // no backend could take it
@@ -27,10 +27,49 @@ type Result struct {
 	Ejections        int     `json:"ejections"`
 	EjectionsRefused int     `json:"ejections_refused"`
 
+	Kinds          Kinds           `json:"errors_by_kind"` // adds up to errors and dropped
+	Retries        int             `json:"retries"`        // attempts after a request's first
+	RetriesSkipped Skipped         `json:"retries_skipped"`
+	ClientRetries  int             `json:"client_retries"` // requests that a client sent again
+	Amplification  float64         `json:"amplification"`  // attempts for each request that is no client's retry
+	Duplicates     int             `json:"duplicates"`     // times that a POST was executed once more
+	AwayFromHome   int             `json:"away_from_home"` // requests that did not go to their key's home
+	CutByDrain     int             `json:"cut_by_drain"`   // requests that were in flight at a drain's deadline
+	Unanswered     int             `json:"unanswered"`     // requests that would wait for ever; not among the above
+	Backends       []BackendResult `json:"backends"`       // in the scenario's order
+
 	Series Series     `json:"-"` // empty unless Options.Series
 	Events []lb.Event `json:"-"` // empty unless Options.Events; the first 100 000
 
 	EventsUnkept int `json:"-"` // how many came after those
+}
+
+// Kinds is how many requests went wrong in which way.
+type Kinds struct {
+	ServerError int `json:"5xx"`
+	Timeout     int `json:"timeout"`    // the balancer's or the client's
+	Refused     int `json:"refused"`    // the connection, by a backend or by a balancer
+	Broken      int `json:"broken"`     // the connection, before the answer
+	NoBackend   int `json:"no_backend"` // none was eligible
+	QueueFull   int `json:"queue_full"` // no place at a backend or in front of the pool, or none in time
+}
+
+// Skipped is how many retries were wanted and not made, by reason.
+type Skipped struct {
+	Budget        int `json:"budget"`
+	NoOther       int `json:"no_other_backend"`
+	NotIdempotent int `json:"not_idempotent"`
+}
+
+// A BackendResult is what happened at one backend.
+type BackendResult struct {
+	Backend     string   `json:"backend"`
+	Attempts    int      `json:"attempts"`
+	Latency     Latency  `json:"latency_ms"`    // from an attempt's arrival to the end of its work, whether or not anybody still waits
+	InFlightMax int      `json:"in_flight_max"` // of all balancers together
+	QueueMax    int      `json:"queue_max"`     // that waited at it, probes among them
+	Detection   *float64 `json:"detection_s"`   // seconds from its fault to the last attempt before every balancer had taken it out; null when they never did
+	Restoration *float64 `json:"restoration_s"` // seconds from its fault's end to its next attempt; null when it was not out, or not back
 }
 
 // Latency is of all answered requests, errors included, in milliseconds.

@@ -9,13 +9,17 @@ import (
 )
 
 // maxWindows is a power of two, so that windows can be merged in pairs.
-const maxWindows = 256
+const (
+	maxWindows       = 256
+	maxChosenWindows = 4096 // when the scenario says how long they are
+)
 
 // A series gathers figures by window of time. How long a run will be is not
 // known beforehand: one that outgrows its windows merges them in pairs and
 // goes on with windows twice as long, so its memory is bounded.
 type series struct {
 	resolution lb.Time
+	most       int     // windows, a power of two
 	end        lb.Time // of the last window
 	windows    []window
 	backends   []flight
@@ -35,10 +39,16 @@ type flight struct {
 	since lb.Time
 }
 
-func newSeries(backends, requests int, rate float64) *series {
-	s := &series{resolution: niceResolution(float64(requests) / rate), backends: make([]flight, backends)}
+func newSeries(backends int, seconds float64) *series {
+	s := &series{resolution: niceResolution(seconds), most: maxWindows, backends: make([]flight, backends)}
 	s.open()
 	return s
+}
+
+// resolve sets the length of a window, before anything has happened. Whoever
+// asks for a length gets it for longer runs, too.
+func (s *series) resolve(resolution lb.Time) {
+	s.resolution, s.end, s.most = resolution, resolution, maxChosenWindows
 }
 
 // niceResolution is 1, 2 or 5 times a power of ten that cuts a run expected to
@@ -58,7 +68,7 @@ func niceResolution(seconds float64) lb.Time {
 
 // open begins the next window, after making room for it.
 func (s *series) open() {
-	if len(s.windows) == maxWindows {
+	if len(s.windows) == s.most {
 		s.fold()
 	}
 	n := len(s.backends)
@@ -140,6 +150,17 @@ func (s *series) close(now lb.Time) Series {
 		out.add(w, start, float64(min(start+s.resolution, now)-start))
 	}
 	return out
+}
+
+// inOrder puts the backends' rows from the order of their slots into that of
+// the scenario.
+func (s Series) inOrder(place []int) Series {
+	share, inFlight := rows(len(place)), rows(len(place))
+	for slot, at := range place {
+		share[at], inFlight[at] = s.Share[slot], s.InFlight[slot]
+	}
+	s.Share, s.InFlight = share, inFlight
+	return s
 }
 
 func rows(n int) [][]float64 { return make([][]float64, n) }

@@ -44,7 +44,7 @@ func TestASeriesAddsUpToTheFigures(t *testing.T) {
 }
 
 func TestInFlightIsExactOverTime(t *testing.T) {
-	s := newSeries(2, 100, 100) // windows of 10 ms
+	s := newSeries(2, 1) // windows of 10 ms
 	require.Equal(t, ns(10), s.resolution)
 	s.sent(ns(1), 0)
 	s.sent(ns(4), 0)
@@ -64,7 +64,7 @@ func TestInFlightIsExactOverTime(t *testing.T) {
 }
 
 func TestASeriesThatOutgrowsItsWindowsDoublesThem(t *testing.T) {
-	short, long := newSeries(1, 100, 100), newSeries(1, 100, 100)
+	short, long := newSeries(1, 1), newSeries(1, 1)
 	long.resolution, long.end = 4*long.resolution, 4*long.end
 	for i := range 900 {
 		at := ns(float64(i * 10))
@@ -78,7 +78,7 @@ func TestASeriesThatOutgrowsItsWindowsDoublesThem(t *testing.T) {
 }
 
 func TestALongIdleTimeCostsFewWindows(t *testing.T) {
-	s := newSeries(1, 100, 100)
+	s := newSeries(1, 1)
 	s.sent(0, 0)
 	s.ended(1e18, 0)
 	out := s.close(1e18)

@@ -22,42 +22,46 @@ type budgetWait struct {
 }
 
 // A waiter is somebody whose wait has ended well. Wake is called under a lock,
-// so it only takes a note; wake acts on it when the event is over.
+// so it only takes a note; wake acts on it when the event is over, unless the
+// waiter has left by then.
 type waiter struct {
 	index  int32
+	turn   uint32
 	budget bool
 }
 
 // enqueue lets a request wait in front of the pool.
-func (e *engine) enqueue(i int32, q lb.Query) {
+func (e *engine) enqueue(i int32, r *request, q lb.Query) {
 	k := e.poolWaits.take()
 	p := e.poolWaits.at(k)
 	p.request = i
 	p.turn++
 	if !p.wakes {
 		p.wakes = true
-		p.ticket.Wake = func() { e.woken = append(e.woken, waiter{index: k}) }
+		p.ticket.Wake = func() { e.woken = append(e.woken, waiter{index: k, turn: e.poolWaits.at(k).turn}) }
 	}
-	if err := e.pool.Enqueue(e.now, q, &p.ticket); err != nil {
+	if err := e.balancers[r.balancer].pool.Enqueue(e.now, q, &p.ticket); err != nil {
 		e.poolWaits.give(k)
-		e.drop(i, e.requests.at(i))
+		e.drop(i, r, queueFull)
 		return
 	}
+	r.wait, r.at = onPool, k
 	e.events.push(e.now.Add(e.config.QueueTimeout), queueLate, k, p.turn)
 }
 
 // await lets a retry wait for the budget until at.
-func (e *engine) await(i int32, at lb.Time) {
+func (e *engine) await(i int32, r *request, at lb.Time) {
 	k := e.budgetWaits.take()
 	s := e.budgetWaits.at(k)
 	s.request = i
 	s.turn++
 	if !s.wakes {
 		s.wakes = true
-		s.slot.Wake = func() { e.woken = append(e.woken, waiter{index: k, budget: true}) }
+		s.slot.Wake = func() { e.woken = append(e.woken, waiter{index: k, turn: e.budgetWaits.at(k).turn, budget: true}) }
 	}
+	r.wait, r.at = onBudget, k
 	e.events.push(at, budgetLate, k, s.turn)
-	e.budget.Enqueue(&s.slot)
+	e.balancers[r.balancer].budget.Enqueue(&s.slot)
 }
 
 // wake goes on with everybody whose wait has ended, in order; they may end
@@ -65,9 +69,10 @@ func (e *engine) await(i int32, at lb.Time) {
 func (e *engine) wake() {
 	for n := 0; n < len(e.woken); n++ {
 		w := e.woken[n]
-		if w.budget {
+		switch {
+		case w.budget && e.budgetWaits.at(w.index).turn == w.turn:
 			e.granted(w.index)
-		} else {
+		case !w.budget && e.poolWaits.at(w.index).turn == w.turn:
 			e.admitted(w.index)
 		}
 	}
@@ -77,14 +82,15 @@ func (e *engine) wake() {
 // admitted sends a request for which the pool had a place.
 func (e *engine) admitted(k int32) {
 	p := e.poolWaits.at(k)
-	lease, ok := e.pool.Take(&p.ticket)
+	r := e.requests.at(p.request)
+	lease, ok := e.balancers[r.balancer].pool.Take(&p.ticket)
 	if !ok {
 		panic("sim: woken without a lease")
 	}
 	i := p.request
 	p.turn++
 	e.poolWaits.give(k)
-	e.send(i, e.requests.at(i), lease)
+	e.send(i, r, lease)
 }
 
 // granted goes on with a retry for which the budget had room.
@@ -103,13 +109,21 @@ func (e *engine) queueLate(k int32, turn uint32) {
 	if p.turn != turn {
 		return
 	}
-	if _, granted := e.pool.Abandon(&p.ticket); granted {
-		panic("sim: a place was granted and nobody woke")
-	}
 	i := p.request
+	r := e.requests.at(i)
+	e.leavePool(r)
+	e.drop(i, r, queueFull)
+}
+
+// leavePool takes a request out of the queue in front of the pool.
+func (e *engine) leavePool(r *request) {
+	p := e.poolWaits.at(r.at)
+	pool := e.balancers[r.balancer].pool
+	if lease, granted := pool.Abandon(&p.ticket); granted {
+		pool.Release(e.now, lease, lb.Outcome{Kind: lb.Cancelled})
+	}
 	p.turn++
-	e.poolWaits.give(k)
-	e.drop(i, e.requests.at(i))
+	e.poolWaits.give(r.at)
 }
 
 // budgetLate ends a retry's wait: the answer that there is goes out.
@@ -118,12 +132,19 @@ func (e *engine) budgetLate(k int32, turn uint32) {
 	if s.turn != turn {
 		return
 	}
-	if e.budget.Abandon(&s.slot) {
-		panic("sim: room was granted and nobody woke")
-	}
 	i := s.request
-	s.turn++
-	e.budgetWaits.give(k)
 	r := e.requests.at(i)
+	e.leaveBudget(r)
 	e.act(i, r, r.life.Denied())
+}
+
+// leaveBudget takes a retry out of the queue for the budget. Room that was
+// granted at the last moment is given back with the request's end.
+func (e *engine) leaveBudget(r *request) {
+	s := e.budgetWaits.at(r.at)
+	if e.balancers[r.balancer].budget.Abandon(&s.slot) {
+		r.life.Granted(e.now, 0)
+	}
+	s.turn++
+	e.budgetWaits.give(r.at)
 }
