@@ -5,16 +5,17 @@ import "errors"
 // A Lease is one attempt in flight. Release it exactly once.
 type Lease struct {
 	m      *member
+	b      *Backend // as it was when the lease was made
 	Start  Time
 	Panic  bool // the pool had too few eligible backends and let everybody in
 	Sticky bool // the client's cookie decided
 }
 
 // Backend is the backend that the attempt goes to.
-func (l Lease) Backend() Backend { return l.m.Backend }
+func (l Lease) Backend() Backend { return *l.b }
 
 // Name is the backend's name.
-func (l Lease) Name() string { return l.m.Backend.Name }
+func (l Lease) Name() string { return l.b.Name }
 
 // Slot is the backend's place in dense arrays, below MaxBackends.
 func (l Lease) Slot() int { return l.m.slot }
@@ -74,10 +75,10 @@ func (p *Pool) try(now Time, q Query) (Lease, error) {
 // lost its last place to somebody else between the pick and the claim, or only
 // looked free to a stale view; the caller asks again.
 func (p *Pool) claim(s *snapshot, q *Query) (l Lease, full int) {
-	limit := int32(p.config.MaxInflight)
+	limit := s.set.limit
 	if q.Sticky != "" {
-		if m := s.sticky[q.Sticky]; m != nil && !q.Tried.Has(m.slot) && p.loads.claim(m.slot, limit) {
-			return Lease{m: m, Sticky: true, Panic: s.panic}, -1
+		if to := s.sticky[q.Sticky]; to.m != nil && !q.Tried.Has(to.m.slot) && p.loads.claim(to.m.slot, limit) {
+			return Lease{m: to.m, b: to.b, Sticky: true, Panic: s.panic}, -1
 		}
 	}
 	i := -1
@@ -91,7 +92,7 @@ func (p *Pool) claim(s *snapshot, q *Query) (l Lease, full int) {
 	if !p.loads.claim(m.slot, limit) {
 		return Lease{}, m.slot
 	}
-	return Lease{m: m, Panic: s.panic}, -1
+	return Lease{m: m, b: &s.set.backends[i], Panic: s.panic}, -1
 }
 
 // refusal says why nothing could be picked.
@@ -120,14 +121,14 @@ func (p *Pool) giveBack(now Time, slot int) {
 // Release ends an attempt and takes its outcome in as an observation of the
 // backend. The lock is taken only when the outcome changes something.
 func (p *Pool) Release(now Time, l Lease, o Outcome) {
-	slot := l.m.slot
+	slot, s := l.m.slot, p.snap.Load()
 	if o.Failed() {
 		l.m.failures.Add(1)
 	}
-	if p.lat != nil && o.Kind != Cancelled {
-		p.lat.Observe(now, slot, o.Latency)
+	if s.lat != nil && o.Kind != Cancelled {
+		s.lat.Observe(now, slot, o.Latency)
 	}
-	judge := p.outlier != nil && o.Kind != Cancelled && p.outlier.Note(slot, o)
+	judge := s.outlier != nil && o.Kind != Cancelled && s.outlier.Note(slot, o)
 	// Last of all: from here on the slot may have another owner.
 	left := p.loads.n[slot].Add(-1)
 	if left < 0 {

@@ -55,6 +55,13 @@ const (
 	Draining                  // its owner says so
 )
 
+// pinned is what a sticky cookie leads to: a member, and its description at the
+// moment of the snapshot.
+type pinned struct {
+	m *member
+	b *Backend
+}
+
 // member is a backend in a pool: its description, its place in the dense
 // arrays, and what has happened to it.
 type member struct {

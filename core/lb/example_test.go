@@ -281,6 +281,7 @@ func (w *watcher) Next() lb.Time {
 	}
 	return 0
 }
+func (w *watcher) Inherit(lb.Time, int, bool, lb.Health) {}
 func (w *watcher) Due(_ lb.Time, slots []int) []int {
 	slots, w.slots = append(slots, w.slots...), nil
 	return slots

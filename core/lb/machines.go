@@ -9,6 +9,9 @@ type Health interface {
 	// running pool starts outside and enters after one passed probe.
 	Add(now Time, slot int, running bool) (up bool)
 	Remove(slot int)
+	// Inherit goes on with a backend that was up or down under old, which
+	// is nil when there were no checks.
+	Inherit(now Time, slot int, up bool, old Health)
 	// Next is when the next probe is due, Never without checks.
 	Next() Time
 	// Due appends the slots whose probes are due and plans the ones after.
@@ -24,6 +27,8 @@ type Health interface {
 type Outlier interface {
 	Add(slot int)
 	Remove(slot int)
+	// Inherit goes on with a backend that old watched; nil: nobody did.
+	Inherit(slot int, old Outlier)
 	// Note takes one outcome in without the pool's lock, by atomics alone,
 	// and says whether Judge is to be called.
 	Note(slot int, o Outcome) (judge bool)

@@ -39,6 +39,7 @@ type Pool struct {
 	ejections int
 	queue     queue
 	running   bool // New has returned
+	rebuild   bool // the next snapshot needs a new picker in any case
 	due       []int
 }
 
@@ -48,7 +49,9 @@ type snapshot struct {
 	members []*member // by position in the set
 	picker  Picker
 	panic   bool
-	sticky  map[string]*member // who a cookie may name
+	sticky  map[string]pinned // who a cookie may name
+	outlier Outlier
+	lat     *Latencies
 }
 
 // Parts are the machines a pool is put together from, and where its events go.
@@ -115,11 +118,16 @@ func (p *Pool) join(now Time, b Backend) error {
 	if slot < 0 {
 		return errCrowded
 	}
+	p.members = append(p.members, p.newMember(now, b, slot))
+	return nil
+}
+
+// newMember puts a backend at a slot and under the machines.
+func (p *Pool) newMember(now Time, b Backend, slot int) *member {
 	m := &member{Backend: b, slot: slot, joined: now, since: now, reason: "added", warmFrom: Never}
 	if p.running {
 		m.warmFrom = now
 	}
-	p.members = append(p.members, m)
 	p.bySlot[slot] = m
 	if p.lat != nil {
 		p.lat.forget(slot) // the last answers to its predecessor came after that had left
@@ -130,7 +138,7 @@ func (p *Pool) join(now Time, b Backend) error {
 	if p.health != nil && !p.health.Add(now, slot, p.running) {
 		m.hold, m.reason = Down, "not checked yet"
 	}
-	return nil
+	return m
 }
 
 // freeSlot prefers a slot never used, so that a late response of a removed
@@ -238,8 +246,13 @@ func (p *Pool) remove(m *member) {
 			break
 		}
 	}
-	m.removed = true
 	p.draining.Add(-1)
+	p.retire(m)
+}
+
+// retire takes a backend from under the machines; leases may still hold it.
+func (p *Pool) retire(m *member) {
+	m.removed = true
 	if p.health != nil {
 		p.health.Remove(m.slot)
 	}
@@ -249,10 +262,8 @@ func (p *Pool) remove(m *member) {
 }
 
 func (p *Pool) find(name string) *member {
-	for _, m := range p.members {
-		if m.Name == name {
-			return m
-		}
+	if i := p.position(name); i >= 0 {
+		return p.members[i]
 	}
 	return nil
 }

@@ -15,14 +15,15 @@ func (p *Pool) publish(now Time) {
 	panicked := p.panicking()
 	p.reportPanic(now, old, panicked)
 	set, members := p.newSet(now, panicked)
-	s := &snapshot{set: set, members: members, panic: panicked, sticky: p.stickable(panicked)}
-	if old != nil && old.set.same(set) {
+	s := &snapshot{set: set, members: members, panic: panicked, sticky: p.stickable(panicked), outlier: p.outlier, lat: p.lat}
+	if !p.rebuild && old != nil && old.set.same(set) {
 		// The same backends at the same weights: a table need not be built
 		// again, and a weighted sequence goes on where it was.
 		s.set, s.picker = old.set, old.picker
 	} else {
 		s.picker = p.pickers(set)
 	}
+	p.rebuild = false
 	p.snap.Store(s)
 	p.plan(now)
 	p.serveQueue(now)
@@ -121,12 +122,13 @@ func (s *Set) same(t *Set) bool {
 
 // stickable lists who a sticky cookie may name: whoever takes traffic, and
 // with drain-sticky also the draining that are otherwise eligible.
-func (p *Pool) stickable(panicked bool) map[string]*member {
-	names := make(map[string]*member, len(p.members))
+func (p *Pool) stickable(panicked bool) map[string]pinned {
+	names := make(map[string]pinned, len(p.members))
 	for _, m := range p.members {
 		leaving := p.config.DrainSticky && m.hold == Draining
 		if m.takes(panicked) || leaving {
-			names[m.Name] = m
+			b := m.Backend
+			names[m.Name] = pinned{m, &b}
 		}
 	}
 	return names

@@ -88,7 +88,7 @@ func (p *Pool) turn(now Time, m *member, up bool, reason string) {
 // judge asks the outlier machine about a backend whose streak may be complete.
 func (p *Pool) judge(now Time, m *member) {
 	p.advance(now)
-	if m.removed {
+	if m.removed || p.outlier == nil {
 		return
 	}
 	v := p.outlier.Judge(now, m.slot, p.census())
