@@ -91,13 +91,15 @@ staticcheck() {
 	on_wasm "$temp/staticcheck" $packages
 }
 
-# The house's own tests read and compile source; the race detector would only slow them down.
+# The house's own tests read and compile source, and theory is one goroutine's arithmetic: the race detector would only
+# slow them down.
 core_native() {
 	local rooms
 	rooms=$(go list ./core/... | grep -v '/core$')
 	# shellcheck disable=SC2086 # one word for each package
 	gotest -race $rooms
 	gotest ./core
+	gotest -run 'Theory' ./core/sim
 }
 core_wasm() { on_wasm gotest -exec="$(wasm_exec)" ./core/...; }
 shells() { gotest -race ./native/... ./wasm/page/... ./site/... ./scripts/...; }

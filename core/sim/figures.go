@@ -59,6 +59,7 @@ func (e *engine) result() Result {
 	res.Amplification = float64(res.Attempts) / float64(max(r.originals, 1))
 	if r.series != nil {
 		res.Series = r.series.close(e.now).inOrder(r.place)
+		res.Curve = curveOf(r.latency)
 	}
 	return res
 }
@@ -93,4 +94,27 @@ func seconds(d time.Duration) *float64 {
 func latencyOf(h *stat.Histogram) Latency {
 	ms := func(q float64) float64 { return float64(h.Quantile(q)) / 1e6 }
 	return Latency{Mean: h.Mean() / 1e6, P50: ms(0.5), P95: ms(0.95), P99: ms(0.99), Max: float64(h.Max()) / 1e6}
+}
+
+// tails are the shares above a quantile within one more nine, evenly spaced on
+// a logarithmic axis.
+var tails = [...]float64{1, 0.79, 0.63, 0.5, 0.4, 0.32, 0.25, 0.2, 0.16, 0.13}
+
+// curveOf is the latencies from the least to the greatest, ten points for each
+// nine, as far as there are requests to tell them apart.
+func curveOf(h *stat.Histogram) []Quantile {
+	var curve []Quantile
+	add := func(q float64) { curve = append(curve, Quantile{q, float64(h.Quantile(q)) / 1e6}) }
+	if h.Count() == 0 {
+		return nil
+	}
+	for scale := 1.0; scale*float64(int64(h.Count())) >= 1; scale /= 10 {
+		for _, tail := range tails {
+			if above := float64(tail * scale); above*float64(int64(h.Count())) >= 1 {
+				add(1 - above)
+			}
+		}
+	}
+	add(1)
+	return curve
 }

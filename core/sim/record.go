@@ -140,7 +140,7 @@ func (r *record) finish(now lb.Time, took time.Duration, why failure, counts boo
 		}
 	}
 	if r.series != nil {
-		r.series.finish(now, took, why != fine)
+		r.series.finish(now, took, why)
 	}
 }
 
@@ -152,7 +152,7 @@ func (r *record) drop(now lb.Time, why failure, counts bool) {
 		r.kinds[why]++
 	}
 	if r.series != nil {
-		r.series.at(now).dropped++
+		r.series.drop(now, why)
 	}
 }
 
@@ -169,6 +169,9 @@ const (
 	queueFull
 	failures
 )
+
+// KindNames are the kinds of failure in words, in the order of Series.Kinds.
+var KindNames = [...]string{"5xx", "timeout", "refused", "broken", "no backend", "queue full"}
 
 // failureOf names an attempt's outcome.
 func failureOf(o lb.Outcome) failure {

@@ -224,6 +224,9 @@ func (e *engine) ended(j *job, o lb.Outcome, why failure) {
 	i := e.detach(j)
 	r := e.requests.at(i)
 	r.last = why
+	if why != fine && e.record.series != nil {
+		e.record.series.wrong(e.now, int(j.slot))
+	}
 	if e.l4 {
 		e.released(r, o)
 		e.finish(i, r)

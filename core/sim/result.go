@@ -39,6 +39,7 @@ type Result struct {
 	Backends       []BackendResult `json:"backends"`       // in the scenario's order
 
 	Series Series     `json:"-"` // empty unless Options.Series
+	Curve  []Quantile `json:"-"` // empty unless Options.Series
 	Events []lb.Event `json:"-"` // empty unless Options.Events; the first 100 000
 
 	EventsUnkept int `json:"-"` // how many came after those
@@ -104,7 +105,14 @@ type Series struct {
 	Dropped    []int       // requests; not among the answered
 	Share      [][]float64 // by backend, then window: share of the window's attempts; NaN when none
 	InFlight   [][]float64 // by backend, then window: mean requests in flight
+	Attempts   []int       // that began in the window
+	Failed     [][]int     // by backend, then window: attempts that ended badly
+	Kinds      [][]int     // by kind in the order of KindNames, then window: errors and dropped
 }
+
+// A Quantile is one point of the latency curve: a share Q of the answered
+// requests took at most MS milliseconds.
+type Quantile struct{ Q, MS float64 }
 
 // Options is what a caller wants beyond the figures.
 type Options struct {

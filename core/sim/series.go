@@ -29,7 +29,9 @@ type window struct {
 	latency  stat.Sketch
 	errors   int
 	dropped  int
+	kinds    [failures]int
 	attempts []int     // by backend
+	failed   []int     // by backend: attempts that ended badly
 	area     []float64 // by backend: in flight × nanoseconds
 }
 
@@ -72,7 +74,7 @@ func (s *series) open() {
 		s.fold()
 	}
 	n := len(s.backends)
-	s.windows = append(s.windows, window{attempts: make([]int, n), area: make([]float64, n)})
+	s.windows = append(s.windows, window{attempts: make([]int, n), failed: make([]int, n), area: make([]float64, n)})
 	s.end += s.resolution
 }
 
@@ -91,8 +93,12 @@ func (w *window) merge(o *window) {
 	w.latency.Merge(&o.latency)
 	w.errors += o.errors
 	w.dropped += o.dropped
+	for i := range w.kinds {
+		w.kinds[i] += o.kinds[i]
+	}
 	for i := range w.attempts {
 		w.attempts[i] += o.attempts[i]
+		w.failed[i] += o.failed[i]
 		w.area[i] += o.area[i]
 	}
 }
@@ -132,19 +138,30 @@ func (s *series) ended(now lb.Time, slot int) {
 	s.backends[slot].n--
 }
 
-func (s *series) finish(now lb.Time, took time.Duration, failed bool) {
+// wrong counts an attempt that ended badly.
+func (s *series) wrong(now lb.Time, slot int) { s.at(now).failed[slot]++ }
+
+func (s *series) finish(now lb.Time, took time.Duration, why failure) {
 	w := s.at(now)
 	w.latency.Record(int64(took))
-	if failed {
+	w.kinds[why]++
+	if why != fine {
 		w.errors++
 	}
+}
+
+func (s *series) drop(now lb.Time, why failure) {
+	w := s.at(now)
+	w.dropped++
+	w.kinds[why]++
 }
 
 // close ends the last window at now and gives the series its public form.
 func (s *series) close(now lb.Time) Series {
 	s.at(now)
 	s.settle(now)
-	out := Series{Resolution: s.resolution, Share: rows(len(s.backends)), InFlight: rows(len(s.backends))}
+	out := Series{Resolution: s.resolution, Share: rows(len(s.backends)), InFlight: rows(len(s.backends)),
+		Failed: counts(len(s.backends)), Kinds: counts(len(KindNames))}
 	for i := range s.windows {
 		w, start := &s.windows[i], lb.Time(i)*s.resolution
 		out.add(w, start, float64(min(start+s.resolution, now)-start))
@@ -155,15 +172,16 @@ func (s *series) close(now lb.Time) Series {
 // inOrder puts the backends' rows from the order of their slots into that of
 // the scenario.
 func (s Series) inOrder(place []int) Series {
-	share, inFlight := rows(len(place)), rows(len(place))
+	share, inFlight, failed := rows(len(place)), rows(len(place)), counts(len(place))
 	for slot, at := range place {
-		share[at], inFlight[at] = s.Share[slot], s.InFlight[slot]
+		share[at], inFlight[at], failed[at] = s.Share[slot], s.InFlight[slot], s.Failed[slot]
 	}
-	s.Share, s.InFlight = share, inFlight
+	s.Share, s.InFlight, s.Failed = share, inFlight, failed
 	return s
 }
 
 func rows(n int) [][]float64 { return make([][]float64, n) }
+func counts(n int) [][]int   { return make([][]int, n) }
 
 // add appends a window that lasted so many nanoseconds.
 func (s *Series) add(w *window, start lb.Time, lasted float64) {
@@ -178,7 +196,12 @@ func (s *Series) add(w *window, start lb.Time, lasted float64) {
 	for _, n := range w.attempts {
 		attempts += n
 	}
+	s.Attempts = append(s.Attempts, attempts)
+	for i := range s.Kinds {
+		s.Kinds[i] = append(s.Kinds[i], w.kinds[int(fine)+1+i])
+	}
 	for slot, n := range w.attempts {
+		s.Failed[slot] = append(s.Failed[slot], w.failed[slot])
 		s.Share[slot] = append(s.Share[slot], ratio(float64(n), float64(attempts)))
 		s.InFlight[slot] = append(s.InFlight[slot], ratio(w.area[slot], lasted))
 	}

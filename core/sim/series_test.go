@@ -51,7 +51,7 @@ func TestInFlightIsExactOverTime(t *testing.T) {
 	s.sent(ns(9), 1)
 	s.ended(ns(9), 0)
 	s.ended(ns(35), 0)
-	s.finish(ns(35), time.Duration(ns(34)), true)
+	s.finish(ns(35), time.Duration(ns(34)), serverError)
 	out := s.close(ns(38))
 	assert.Equal(t, []float64{0, 0.01, 0.02, 0.03}, out.Start)
 	assert.Equal(t, [][]float64{{(3 + 2*5 + 1) / 10.0, 1, 1, 5.0 / 8}, {0.1, 1, 1, 1}}, out.InFlight)
@@ -70,7 +70,7 @@ func TestASeriesThatOutgrowsItsWindowsDoublesThem(t *testing.T) {
 		at := ns(float64(i * 10))
 		for _, s := range []*series{short, long} {
 			s.sent(at, 0)
-			s.finish(at+ns(3), time.Duration(ns(float64(i%50))), i%7 == 0)
+			s.finish(at+ns(3), time.Duration(ns(float64(i%50))), map[bool]failure{true: serverError}[i%7 == 0])
 			s.ended(at+ns(5), 0)
 		}
 	}

@@ -48,7 +48,12 @@ func Seeds(s scenario.Scenario, n int, o Options) (Study, error) {
 		return study, &param.Error{Name: "seeds", Value: strconv.Itoa(n), Problem: "outside 1 to " + strconv.Itoa(maxSeeds) + " seeds"}
 	}
 	for i := range n {
-		r, err := Run(s, Options{Progress: part(o.Progress, i, n)})
+		tell := part(o.Progress, i, n)
+		if tell != nil && !tell(0) { // a short run never asks
+			study.Cancelled = true
+			break
+		}
+		r, err := Run(s, Options{Progress: tell})
 		if err != nil {
 			return study, err
 		}

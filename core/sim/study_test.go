@@ -328,3 +328,13 @@ func TestACellIsQuotedWhenItMust(t *testing.T) {
 	s.row("a", "b,c", `d"e`, "f\r\ng", "")
 	assert.Equal(t, "a,\"b,c\",\"d\"\"e\",\"f\r\ng\",\r\n", s.String())
 }
+
+func TestAStudyOfShortRunsCanBeStopped(t *testing.T) {
+	s := scenario.Default()
+	s.Requests = 10
+	calls := 0
+	study, err := Seeds(s, 1000, Options{Progress: func(float64) bool { calls++; return calls <= 5 }})
+	require.NoError(t, err)
+	assert.True(t, study.Cancelled)
+	assert.Equal(t, 5, study.Seeds)
+}
