@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"minilb/core/param"
+	"minilb/native/proxy"
 )
 
 // inputs are the flags of one command, made from a schema. It takes the texts
@@ -16,6 +17,7 @@ type inputs struct {
 	set    *param.Set
 	column param.Column
 	given  []text
+	parts  *param.Set // what can be said within a value of --backend; nil: nothing
 }
 
 type text struct{ name, value string }
@@ -57,6 +59,15 @@ func (in *inputs) apply(set *param.Set) []error {
 
 // read is apply for the command's own schema.
 func (in *inputs) read() []error { return in.apply(in.set) }
+
+// flags is what was given, for whoever reads it again later.
+func (in *inputs) flags() []proxy.Flag {
+	var all []proxy.Flag
+	for _, t := range in.given {
+		all = append(all, proxy.Flag{Name: t.name, Value: t.value})
+	}
+	return all
+}
 
 // has says whether a flag was given.
 func (in *inputs) has(name string) bool {

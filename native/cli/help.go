@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,9 +36,16 @@ func printHelp(c *cobra.Command, in *inputs) {
 		fmt.Fprintf(out, "\nExamples:\n%s\n", c.Example)
 	}
 	hidden := printFlags(out, flagsOf(c), in.column, everything)
+	if in.parts != nil && everything {
+		printParts(out, in.parts)
+	}
 	fmt.Fprintf(out, "\nDurations are in seconds (0.2) or such as 200ms.\n")
 	if hidden > 0 {
-		fmt.Fprintf(out, "%d more flags, rarely needed: %s --help --all\n", hidden, c.CommandPath())
+		more := fmt.Sprintf("%d more flags, rarely needed", hidden)
+		if in.parts != nil {
+			more = fmt.Sprintf("%d more flags and the parts of --backend", hidden)
+		}
+		fmt.Fprintf(out, "%s: %s --help --all\n", more, c.CommandPath())
 	}
 }
 
@@ -66,6 +74,16 @@ func printFlags(out io.Writer, flags []flagValue, column param.Column, everythin
 	return hidden
 }
 
+// printParts shows what can be said within a value of --backend.
+func printParts(out io.Writer, parts *param.Set) {
+	fmt.Fprintf(out, "\nParts of --backend, as in --backend slow=100,capacity=2,crash_at=10:\n")
+	for _, p := range parts.All() {
+		if p.Name != "mean" { // it stands right after the name
+			printEntry(out, strings.ReplaceAll(p.Name, "-", "_"), p, param.Scenario)
+		}
+	}
+}
+
 func headingOf(p *param.Param) string {
 	if p.Group == "" {
 		return "Output"
@@ -74,7 +92,11 @@ func headingOf(p *param.Param) string {
 }
 
 func printFlag(out io.Writer, p *param.Param, column param.Column) {
-	fmt.Fprintf(out, "  --%s", p.Name)
+	printEntry(out, "--"+p.Name, p, column)
+}
+
+func printEntry(out io.Writer, name string, p *param.Param, column param.Column) {
+	fmt.Fprintf(out, "  %s", name)
 	if facts := factsOf(p, column); facts != "" {
 		fmt.Fprintf(out, "  (%s)", facts)
 	}
@@ -93,7 +115,7 @@ func factsOf(p *param.Param, column param.Column) string {
 	var facts []string
 	if p.Ranged {
 		facts = append(facts, spanOf(p))
-	} else if p.Kind != param.Bool && p.Choices == nil && p.Kind != param.Text && !p.List {
+	} else if p.Kind != param.Bool && p.Choices == nil && p.Kind != param.Text && p.Kind != param.Custom && !p.List {
 		facts = append(facts, strings.Replace(p.Type(), "int", "whole number", 1))
 	}
 	if value := strings.Join(p.Default(column), " "); value != "" && value != "false" {
@@ -119,15 +141,19 @@ func spanOf(p *param.Param) string {
 	return span
 }
 
+// glue keeps what an equals sign joins on one line: 0 = off.
+const glue = "\x00=\x00"
+
 // wrap breaks words into lines of at most n characters.
 func wrap(words string, n int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(strings.ReplaceAll(words, " = ", glue)) {
+		word = strings.ReplaceAll(word, glue, " = ")
 		switch {
 		case line == "":
 			line = word
-		case len(line)+1+len(word) <= n:
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= n:
 			line += " " + word
 		default:
 			lines = append(lines, line)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +34,13 @@ func newServe() *cobra.Command {
 	var input serveInput
 	in := addFlags(c, param.Of(&input), param.Serve)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		faults := append(in.read(), input.Faults()...)
+		faults := in.read()
+		if input.Policy != "" && len(faults) == 0 {
+			input.Config, faults = proxy.LoadPolicy(input.Policy, in.flags())
+		}
+		if len(faults) == 0 || input.Policy == "" {
+			faults = append(faults, input.Faults()...)
+		}
 		if in.has("backend") { // those given were refused, for reasons of their own
 			faults = slices.DeleteFunc(faults, func(err error) bool { return err == proxy.ErrNoBackends })
 		}
@@ -41,7 +50,9 @@ func newServe() *cobra.Command {
 		if input.PrintConfig {
 			return printConfig(c.OutOrStdout(), input.Config)
 		}
-		return serve(c.Context(), input.Config, c.ErrOrStderr())
+		o := proxyOptions(c.ErrOrStderr())
+		o.Access, o.Flags = c.OutOrStdout(), in.flags()
+		return serve(c.Context(), input.Config, o)
 	}
 	return c
 }
@@ -54,17 +65,37 @@ func printConfig(out io.Writer, config proxy.Config) error {
 	return err
 }
 
-func serve(ctx context.Context, config proxy.Config, log io.Writer) error {
-	p, err := proxy.Start(config, proxyOptions(log))
+func serve(ctx context.Context, config proxy.Config, o proxy.Options) error {
+	p, err := proxy.Start(config, o)
 	if err != nil {
 		return err
 	}
-	warn(log, config)
-	fmt.Fprintf(log, "[minilb] listening on %s: %s over %d %s; status at http://%s/_minilb/status\n",
-		p.Addr(), config.Algorithm, len(config.Backends), plural("backend", len(config.Backends)), p.Addr())
-	<-ctx.Done()
-	stop(p, log)
+	warn(o.Log, config)
+	status := "no admin pages"
+	if p.AdminAddr() != "" {
+		status = "status at http://" + p.AdminAddr() + "/_minilb/status"
+	}
+	n := len(p.Status().Backends)
+	fmt.Fprintf(o.Log, "[minilb] listening on %s: %s over %d %s; %s\n", p.Addr(), config.Algorithm, n, plural("backend", n), status)
+	waitFor(ctx, p)
+	stop(p, o.Log)
 	return nil
+}
+
+// waitFor lets the proxy run until ctx ends. SIGHUP has the policy file read
+// again, as it has for most servers.
+func waitFor(ctx context.Context, p *proxy.Proxy) {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
+	for {
+		select {
+		case <-again:
+			p.Reload()
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func proxyOptions(log io.Writer) proxy.Options {

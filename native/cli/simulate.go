@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,112 +21,172 @@ func newSimulate() *cobra.Command {
 		Long: "Plays a scenario in virtual time, once for each algorithm, all on the same\n" +
 			"arrivals and service times. Without flags: two backends of 20 ms and one of\n100 ms, at 150 requests/s.",
 		Example: "  minilb simulate --backend a=20 --backend b=20 --backend broken=2,errors=1\n" +
-			"  minilb simulate --scenario 'v1;algorithm=p2c;rate=200' --seed 7 --json",
+			"  minilb simulate --scenario 'v1;algorithm=p2c;rate=200' --seed 7 --json\n" +
+			"  minilb simulate --preset fails-fast --explain\n" +
+			"  minilb simulate --sweep rate=50..500:50 --seeds 10 --csv > rates.csv",
 		DisableFlagsInUseLine: true,
 	}
 	var input scenario.Scenario
 	var other simulateInput
 	in := addFlags(c, param.Of(&input, &other), param.Scenario)
+	in.parts = param.Of(new(scenario.Parts))
+	in.parts.Reset(param.Scenario)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		s, err := readScenario(in, &other)
+		j, err := other.job(in, c.InOrStdin())
 		if err != nil {
 			return err
 		}
-		return simulate(c.Context(), s, other.JSON, c.OutOrStdout(), c.ErrOrStderr())
+		j.out, j.log = c.OutOrStdout(), c.ErrOrStderr()
+		return j.run(c.Context())
 	}
 	return c
 }
 
 // simulateInput is what is not part of a scenario.
 type simulateInput struct {
-	Link string `param:"scenario" group:"scenario" help:"a link to start from, with or without its address and #; flags override it"`
-	JSON bool   `param:"json" help:"print JSON"`
+	Link   string     `param:"scenario" group:"scenario" help:"a link to start from, with or without its address and #, or a file that holds one (its path, or @ and its path); flags override it"`
+	Preset presetName `param:"preset" group:"scenario" help:"a scenario to start from, by name; flags override it"`
+	Trace  string     `param:"trace" group:"scenario" help:"a CSV file of requests to replay, - for standard input; one a line: seconds,key,method,service ms, of which only the first must be there"`
+
+	Seeds int    `param:"seeds" group:"study" unit:"seeds" range:"1,10000" default:"1" help:"how many seeds to play, the first being seed; more than one: each figure is a mean with its 95% interval"`
+	Sweep string `param:"sweep" group:"study" help:"PARAM=A..B or PARAM=A..B:STEP: play the scenario at each of these values of a number or duration, such as rate=50..500:50"`
+
+	Explain bool   `param:"explain" group:"output" help:"say in words what happened and why, under the table"`
+	Events  bool   `param:"events" group:"output" help:"list what became of the backends and when, under the table"`
+	CSV     bool   `param:"csv" group:"output" help:"print CSV: every figure, not only those of the table"`
+	JSON    bool   `param:"json" group:"output" help:"print JSON: every figure, not only those of the table"`
+	Series  string `param:"series" group:"output" help:"also write a CSV file of figures over time; resolution is the length of a line's time"`
 }
 
-// readScenario starts from the link, if there is one, and lets the flags
-// override it.
-func readScenario(in *inputs, other *simulateInput) (scenario.Scenario, error) {
-	in.apply(param.Of(other)) // for the link; faults come up below
-	s, err := scenario.Decode(other.Link)
-	if err != nil {
-		err = inLink{err}
-	}
-	faults := append([]error{err}, in.apply(param.Of(&s, other))...)
-	if refuse(faults...) == nil {
-		faults = append(faults, s.Check())
-	}
-	return s, refuse(faults...)
+// A job is one simulation as the command line asks for it.
+type job struct {
+	simulateInput
+	scenario scenario.Scenario
+	preset   scenario.Preset // shown above the table; empty when it was changed, too
+	sweep    sim.Sweep
+	out, log io.Writer
 }
 
-// inLink says of each fault that it is the link's; its notation stays that of
-// links.
-type inLink struct{ error }
-
-func (e inLink) Flag() string {
-	return "--scenario: " + strings.ReplaceAll(e.Error(), "\n", "\n--scenario: ")
+// An outcome is what every kind of simulation gives.
+type outcome interface {
+	JSON() []byte
+	CSV() []byte
 }
 
-func simulate(ctx context.Context, s scenario.Scenario, asJSON bool, out, log io.Writer) error {
-	bar := newBar(log)
-	report, err := sim.Run(s, sim.Options{Progress: func(done float64) bool {
-		bar.show(done)
-		return ctx.Err() == nil
-	}})
-	bar.clear()
+var errStopped = errors.New("stopped before the end; the results cover what had been done")
+
+// run plays the job and prints what there is, of a run that was stopped too.
+func (j *job) run(ctx context.Context) error {
+	series, err := j.create()
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		_, err = out.Write(report.JSON())
-	} else {
-		err = printReport(out, report)
+	j.warn()
+	bar := newBar(j.log)
+	o := sim.Options{Series: series != nil, Events: j.Events, Progress: func(done float64) bool {
+		bar.show(done)
+		return ctx.Err() == nil
+	}}
+	result, stopped, err := j.play(o)
+	bar.clear()
+	if series != nil {
+		err = errors.Join(err, j.saveSeries(series, result))
 	}
-	if err == nil && report.Cancelled {
-		return errors.New("stopped before the end; the results cover what had been done")
+	if err == nil {
+		err = j.print(result)
+	}
+	if err == nil && stopped {
+		return errStopped
 	}
 	return err
 }
 
-// A bar shows how far a run is, when it is long and somebody watches.
-type bar struct {
-	out   io.Writer // nil: nobody watches
-	start time.Time
-	shown time.Time
+// warn names what a link says that this build does not know, so that nobody
+// takes its figures for those of the whole link.
+func (j *job) warn() {
+	for _, u := range j.scenario.Unknown {
+		fmt.Fprintf(j.log, "minilb simulate: --scenario: %.40s=%.40s: not known to this build; passed on, without effect\n", u.Key, u.Value)
+	}
 }
 
-// Runs shorter than this end before a bar would be read.
-const barAfter = time.Second
-
-func newBar(out io.Writer) *bar {
-	b := &bar{start: time.Now()}
-	if isTerminal(out) {
-		b.out = out
+func (j *job) play(o sim.Options) (result outcome, stopped bool, err error) {
+	switch {
+	case j.Sweep != "":
+		swept, err := j.sweep.Run(j.scenario, j.Seeds, o)
+		return swept, swept.Cancelled, err
+	case j.Seeds > 1:
+		study, err := sim.Seeds(j.scenario, j.Seeds, o)
+		return study, study.Cancelled, err
 	}
-	return b
+	report, err := sim.Run(j.scenario, o)
+	return report, report.Cancelled, err
 }
 
-func isTerminal(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	if !ok {
-		return false
+// create opens the file for the series, so that a place where nothing can be
+// written is found before the run and not after it; nil when none is wanted.
+func (j *job) create() (*os.File, error) {
+	if j.Series == "" {
+		return nil, nil
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	f, err := os.Create(j.Series)
+	if err != nil {
+		return nil, fmt.Errorf("--series: %w", err)
+	}
+	return f, nil
 }
 
-func (b *bar) show(done float64) {
-	const length, every = 40, 100 * time.Millisecond
-	now := time.Now()
-	if b.out == nil || now.Sub(b.start) < barAfter || now.Sub(b.shown) < every {
-		return
+func (j *job) saveSeries(f *os.File, result outcome) error {
+	report, _ := result.(sim.Report)
+	_, err := f.Write(report.SeriesCSV())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("--series: %w", err)
 	}
-	b.shown = now
-	full := int(done * length)
-	fmt.Fprintf(b.out, "\r[%s%s] %3.0f%%  Ctrl-C prints what there is", strings.Repeat("#", full), strings.Repeat(".", length-full), done*100)
+	return nil
 }
 
-func (b *bar) clear() {
-	if !b.shown.IsZero() {
-		fmt.Fprintf(b.out, "\r%s\r", strings.Repeat(" ", width-1))
+func (j *job) print(result outcome) error {
+	switch {
+	case j.JSON:
+		return write(j.out, result.JSON())
+	case j.CSV:
+		return write(j.out, result.CSV())
 	}
+	p := new(page)
+	p.preset(j.preset)
+	switch result := result.(type) {
+	case sim.Report:
+		p.report(result)
+		if j.Explain {
+			p.paragraph(sim.Explain(result))
+		}
+		if j.Events {
+			p.events(result)
+		}
+	case sim.Study:
+		p.study(result)
+	case sim.Swept:
+		p.swept(result)
+	}
+	p.section(j.command())
+	return write(j.out, p.Bytes())
+}
+
+func write(out io.Writer, text []byte) error {
+	_, err := out.Write(text)
+	return err
+}
+
+// command is the line that plays the job again.
+func (j *job) command() string {
+	line := j.scenario.Command()
+	if j.Trace != "" {
+		line += " --trace " + quoted(j.Trace)
+	}
+	if j.Sweep != "" {
+		line += " --sweep " + quoted(j.Sweep)
+	}
+	if j.Seeds > 1 {
+		line += fmt.Sprintf(" --seeds %d", j.Seeds)
+	}
+	return line
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"minilb/core/sim"
 )
@@ -13,11 +14,42 @@ import (
 // words, those between are numbers.
 type table [][]string
 
+// plusMinus parts a mean from how far its interval reaches.
+const plusMinus = " ±"
+
+// aligned pads the reach of every interval of a column to the longest, so that
+// means stand under means.
+func (t table) aligned() table {
+	out := make(table, len(t))
+	for r, row := range t {
+		out[r] = append([]string(nil), row...)
+	}
+	for c := 1; c < len(t[0]); c++ {
+		longest := 0
+		for _, row := range t[1:] {
+			longest = max(longest, reach(row[c]))
+		}
+		for _, row := range out[1:] {
+			row[c] += strings.Repeat(" ", longest-reach(row[c]))
+		}
+	}
+	return out
+}
+
+// reach is the length of a cell from its ± on.
+func reach(cell string) int {
+	mean, _, found := strings.Cut(cell, plusMinus)
+	if !found {
+		return 0
+	}
+	return utf8.RuneCountInString(cell) - utf8.RuneCountInString(mean)
+}
+
 func (t table) widths() []int {
 	widths := make([]int, len(t[0]))
 	for _, row := range t {
 		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
 	return widths
@@ -25,6 +57,7 @@ func (t table) widths() []int {
 
 // lines aligns words to the left and numbers to the right.
 func (t table) lines() []string {
+	t = t.aligned()
 	widths := t.widths()
 	lines := make([]string, len(t))
 	for r, row := range t {
@@ -44,9 +77,11 @@ func (t table) lines() []string {
 	return lines
 }
 
-// numeric says whether a cell is one number, perhaps with a unit.
+// numeric says whether a cell is one number, perhaps with a unit or an
+// interval.
 func numeric(cell string) bool {
-	return cell != "" && !strings.ContainsAny(cell, "/= ")
+	mean, _, _ := strings.Cut(strings.TrimRight(cell, " "), plusMinus)
+	return mean != "" && !strings.ContainsAny(mean, "/= ")
 }
 
 func (t table) print(out io.Writer) error {
@@ -56,73 +91,87 @@ func (t table) print(out io.Writer) error {
 
 func (t table) fits() bool {
 	for _, line := range t.lines() {
-		if len(line) > width {
+		if utf8.RuneCountInString(line) > width {
 			return false
 		}
 	}
 	return true
 }
 
-// printReport shows a simulation's results: the table, what the cap on
-// ejections refused, and the command that plays the scenario again.
-func printReport(out io.Writer, r sim.Report) error {
-	if len(r.Results) == 0 {
-		_, err := fmt.Fprintln(out, "no results")
-		return err
-	}
-	results := resultTable(r, true)
-	if results.fits() {
-		if err := results.print(out); err != nil {
-			return err
+// parts is the table, cut between columns into as few as fit the width; each
+// begins with the first column.
+func (t table) parts() []table {
+	var all []table
+	for from := 1; from < len(t[0]); {
+		to := from + 1
+		for to < len(t[0]) && t.columns(from, to+1).fits() {
+			to++
 		}
-	} else if err := printApart(out, r); err != nil {
-		return err
+		all = append(all, t.columns(from, to))
+		from = to
 	}
-	if line := refusedLine(r); line != "" {
-		fmt.Fprintln(out, line)
-	}
-	_, err := fmt.Fprintf(out, "\n%s\n", r.Scenario.Command())
-	return err
+	return all
 }
 
-// printApart is for pools too large to have their shares in the line.
-func printApart(out io.Writer, r sim.Report) error {
-	if err := resultTable(r, false).print(out); err != nil {
-		return err
+// columns is the first column and those from one up to another.
+func (t table) columns(from, to int) table {
+	part := make(table, len(t))
+	for r, row := range t {
+		part[r] = append([]string{row[0]}, row[from:to]...)
 	}
-	fmt.Fprintln(out)
-	return shareTable(r).print(out)
+	return part
+}
+
+// A column of the results is shown when it is always, or in any line other
+// than zero.
+type column struct {
+	head   string
+	always bool
+	text   func(sim.Result) string
+}
+
+var resultColumns = []column{
+	{"p50", true, func(r sim.Result) string { return milliseconds(r.Latency.P50) }},
+	{"p95", true, func(r sim.Result) string { return milliseconds(r.Latency.P95) }},
+	{"p99", true, func(r sim.Result) string { return milliseconds(r.Latency.P99) }},
+	{"max", true, func(r sim.Result) string { return milliseconds(r.Latency.Max) }},
+	{"errors", true, func(r sim.Result) string { return strconv.Itoa(r.Errors) }},
+	{"timeouts", false, func(r sim.Result) string { return strconv.Itoa(r.Kinds.Timeout) }},
+	{"refused", false, func(r sim.Result) string { return strconv.Itoa(r.Kinds.Refused) }},
+	{"broken", false, func(r sim.Result) string { return strconv.Itoa(r.Kinds.Broken) }},
+	{"dropped", false, func(r sim.Result) string { return strconv.Itoa(r.Dropped) }},
 }
 
 func resultTable(r sim.Report, shares bool) table {
-	dropped := false
+	t := table{{"algorithm"}}
 	for _, result := range r.Results {
-		dropped = dropped || result.Dropped > 0
+		t = append(t, []string{result.Algorithm})
 	}
-	head := []string{"algorithm", "p50", "p95", "p99", "max", "errors"}
-	if dropped {
-		head = append(head, "dropped")
+	for _, c := range resultColumns {
+		t.add(c, r.Results)
 	}
 	if shares {
-		head = append(head, "share "+joinShares(r.Results[0].Share, func(s sim.Share) string { return s.Backend }))
-	}
-	t := table{head}
-	for _, result := range r.Results {
-		t = append(t, resultRow(result, dropped, shares))
+		t[0] = append(t[0], "share "+joinShares(r.Results[0].Share, func(s sim.Share) string { return s.Backend }))
+		for i, result := range r.Results {
+			t[i+1] = append(t[i+1], joinShares(result.Share, func(s sim.Share) string { return percent(s.Fraction, 0) }))
+		}
 	}
 	return t
 }
 
-func resultRow(r sim.Result, dropped, shares bool) []string {
-	l := r.Latency
-	row := []string{r.Algorithm, milliseconds(l.P50), milliseconds(l.P95), milliseconds(l.P99), milliseconds(l.Max), strconv.Itoa(r.Errors)}
-	if dropped {
-		row = append(row, strconv.Itoa(r.Dropped))
+func (t table) add(c column, results []sim.Result) {
+	texts, shown := make([]string, len(results)), c.always
+	for i, r := range results {
+		texts[i] = c.text(r)
+		shown = shown || texts[i] != "0"
 	}
-	if shares {
-		row = append(row, joinShares(r.Share, func(s sim.Share) string { return percent(s.Fraction, 0) }))
+	if !shown {
+		return
 	}
-	return row
+	t[0] = append(t[0], c.head)
+	for i, text := range texts {
+		t[i+1] = append(t[i+1], text)
+	}
 }
 
 func joinShares(shares sim.Shares, text func(sim.Share) string) string {
@@ -148,17 +197,4 @@ func shareTable(r sim.Report) table {
 		t = append(t, row)
 	}
 	return t
-}
-
-func refusedLine(r sim.Report) string {
-	var parts []string
-	for _, result := range r.Results {
-		if result.EjectionsRefused > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", result.Algorithm, result.EjectionsRefused))
-		}
-	}
-	if parts == nil {
-		return ""
-	}
-	return "ejections refused by the cap: " + strings.Join(parts, ", ")
 }

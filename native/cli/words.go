@@ -90,3 +90,12 @@ func backendsOf(names []string, weights map[string]int) []lb.Backend {
 	}
 	return backends
 }
+
+// quoted is a text as one word for a POSIX shell.
+func quoted(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

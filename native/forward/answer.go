@@ -11,53 +11,75 @@ import (
 )
 
 // answer sends the last attempt's answer to the client.
-func (x *exchange) answer(a *attempt) {
-	defer x.end(a)
-	if a.outcome.Kind != lb.Answered {
-		x.answerFault(a)
-		return
+func (x *exchange) answer() {
+	a := &x.now
+	defer x.end()
+	switch {
+	case a.outcome.Kind != lb.Answered:
+		x.answerFault()
+	case a.status == http.StatusSwitchingProtocols:
+		x.tunnel()
+	default:
+		x.head(a.header)
+		x.w.WriteHeader(a.status)
+		x.copyBody()
+		x.copyTrailer()
 	}
+}
+
+// head prepares the final head: the backend's fields, if it sent any, and those
+// that say what minilb did.
+func (x *exchange) head(from http.Header) {
+	x.in.finish()
 	h := x.w.Header()
-	responseHeader(h, a.resp.Header)
-	x.mark(a.lease)
-	for name := range a.resp.Trailer {
-		h.Add("Trailer", name)
+	if from != nil {
+		if x.Fields.Via {
+			from["Via"] = []string{after(from, "Via", "1.1"+viaName)}
+		}
+		responseHeader(h, from)
 	}
-	x.w.WriteHeader(a.resp.StatusCode)
-	x.copyBody(a)
-	x.copyTrailer(a)
+	x.mark(h)
+	if x.r.Major == 1 && !x.body.ended() {
+		// What is left of the body, or is still to come, must not be taken for
+		// the next request.
+		h["Connection"] = []string{"close"}
+	}
 }
 
 // answerFault says which backend gave no answer, and why.
-func (x *exchange) answerFault(a *attempt) {
-	x.release(a, a.outcome)
+func (x *exchange) answerFault() {
+	a := &x.now
+	x.release(a.outcome)
 	status := http.StatusBadGateway
 	switch a.outcome.Kind {
 	case lb.TimedOut:
 		status = http.StatusGatewayTimeout
 	case lb.Cancelled:
-		if x.r.Context().Err() != nil {
+		if a.fault == 0 {
 			panic(http.ErrAbortHandler) // nobody is there to read an answer
 		}
-		status, a.why = http.StatusBadRequest, "the request's body ended early"
+		status = a.fault
 	}
-	x.mark(a.lease)
+	x.head(nil)
 	say(x.w, status, fmt.Sprintf("backend %s: %s", a.lease.Name(), a.why))
 }
 
 // mark sets the fields that say what minilb did, and the cookie that keeps the
 // client on the backend that answered.
-func (x *exchange) mark(lease lb.Lease) {
-	h := x.w.Header()
-	h.Set(backendField, lease.Name())
-	h.Set(attemptsField, x.trail)
-	if x.note != "" {
-		h.Set(noteField, x.note)
+func (x *exchange) mark(h http.Header) {
+	lease := x.now.lease
+	x.marks = [3]string{"-", "-", x.note} // no backend can have this name
+	if x.trail != "" {
+		x.marks[0], x.marks[1] = lease.Name(), x.trail
 	}
-	if x.StickyCookie != "" && !lease.Sticky {
+	h[backendField], h[attemptsField] = x.marks[0:1:1], x.marks[1:2:2]
+	if x.note != "" {
+		h[noteField] = x.marks[2:3:3]
+	}
+	if x.StickyCookie != "" && x.trail != "" && !lease.Sticky {
 		http.SetCookie(x.w, &http.Cookie{
 			Name: x.StickyCookie, Value: lease.Name(), Path: "/",
-			HttpOnly: true, Secure: x.SecureCookie, SameSite: http.SameSiteLaxMode,
+			HttpOnly: true, Secure: x.r.Secure, SameSite: http.SameSiteLaxMode,
 		})
 	}
 }
@@ -68,37 +90,41 @@ var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 // has answered, before the client can know that it has: a client's next
 // request finds this one counted. Every piece but the last is flushed at once;
 // the last goes out with the end of the answer.
-func (x *exchange) copyBody(a *attempt) {
+func (x *exchange) copyBody() {
+	a := &x.now
+	if a.length == 0 || !hasBody(x.r.Method, a.status) {
+		x.release(a.outcome)
+		return
+	}
 	buffer := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buffer)
-	flush := http.NewResponseController(x.w).Flush
-	left := a.resp.ContentLength
-	if left < 0 && hasBody(x.r.Method, a.resp.StatusCode) {
-		_ = flush() // the first piece may be long in coming
+	if a.length < 0 {
+		x.flush() // the first piece may be long in coming
 	}
-	for {
-		n, err := a.resp.Body.Read(buffer[:])
+	for left := a.length; ; {
+		n, err := a.resp.Read(buffer[:])
 		left -= int64(n)
 		last := err == io.EOF || left == 0
 		if last {
-			x.release(a, a.outcome)
+			x.release(a.outcome)
 		}
 		if n > 0 {
 			if _, gone := x.w.Write(buffer[:n]); gone != nil {
-				x.abort(a, lb.Cancelled)
+				x.abort(lb.Cancelled)
 			}
 		}
 		switch {
-		case err == io.EOF:
+		case last:
 			return
 		case err != nil:
-			kind, _ := x.fault(a.ctx, err)
-			x.abort(a, kind)
-		case !last:
-			_ = flush()
+			x.failed(err)
+			x.abort(a.outcome.Kind)
 		}
+		x.flush()
 	}
 }
+
+func (x *exchange) flush() { _ = http.NewResponseController(x.w).Flush() }
 
 // hasBody says whether an answer may have a body (RFC 9110 section 6.4.1).
 func hasBody(method string, status int) bool {
@@ -107,16 +133,23 @@ func hasBody(method string, status int) bool {
 
 // abort ends an answer in the middle. The client must see that it is not
 // whole, so its connection is cut.
-func (x *exchange) abort(a *attempt, kind lb.Kind) {
-	x.release(a, lb.Outcome{Kind: kind})
+func (x *exchange) abort(kind lb.Kind) {
+	x.release(lb.Outcome{Kind: kind})
 	panic(http.ErrAbortHandler)
 }
 
 // copyTrailer passes the trailers on, also those that were not announced.
-func (x *exchange) copyTrailer(a *attempt) {
-	removeHopByHop(a.resp.Trailer)
+func (x *exchange) copyTrailer() {
+	if x.now.length >= 0 {
+		return // there are none
+	}
+	trailer := x.now.resp.Trailer()
+	if len(trailer) == 0 {
+		return
+	}
+	removeHopByHop(trailer)
 	h := x.w.Header()
-	for name, values := range a.resp.Trailer {
+	for name, values := range trailer {
 		if !announced(h, name) {
 			name = http.TrailerPrefix + name
 		}

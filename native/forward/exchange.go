@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"minilb/core/lb"
@@ -18,24 +16,37 @@ import (
 // An exchange is one request on its way: it carries out what its Life says.
 type exchange struct {
 	*Handler
+	ctx   context.Context
 	w     http.ResponseWriter
-	r     *http.Request
+	r     Request
+	in    incoming
 	life  retry.Life
 	query lb.Query
-	body  *replay // nil without one
-	trail string  // b2:500,b3:200
-	note  string  // why there was no retry
+	kept  replay
+	body  *replay // kept, or nil without one
+	hold  bool    // Expect: 100-continue
+	out   Outgoing
+	extra [4]string // room for what is added to most requests
+	now   attempt
+	trail string // b2:500,b3:200
+	note  string // why there was no retry
+	marks [3]string
 }
 
 // An attempt is one try at one backend, from its lease to its release.
 type attempt struct {
 	lease    lb.Lease
 	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	timer    *time.Timer // nil without a limit
-	resp     *http.Response
+	cancel   context.CancelFunc // nil without a limit
+	reader   *replayReader      // nil without a body
+	resp     Response
+	status   int
+	header   http.Header
+	length   int64
 	outcome  lb.Outcome
+	stale    bool
 	why      string // in words, when there is no answer
+	fault    int    // the status for a client that is at fault
 	released bool
 }
 
@@ -45,98 +56,152 @@ var (
 )
 
 // run makes attempts until one of them is the answer.
-func (x *exchange) run(lease lb.Lease) *attempt {
+func (x *exchange) run(lease lb.Lease) {
 	for {
-		a := x.send(lease)
-		next, again := x.retry(a)
+		x.send(lease)
+		next, again := x.retry()
 		if !again {
-			return a
+			return
 		}
-		x.end(a)
+		x.end()
 		lease = next
 	}
 }
 
 // send makes one attempt and waits for the head of its answer.
-func (x *exchange) send(lease lb.Lease) *attempt {
+func (x *exchange) send(lease lb.Lease) {
+	x.now = attempt{lease: lease, ctx: x.ctx}
+	a := &x.now
 	now := x.Now()
-	giveUp := x.life.Sent(now, lease)
-	ctx, cancel := context.WithCancelCause(x.r.Context())
-	a := &attempt{lease: lease, ctx: ctx, cancel: cancel}
-	if giveUp != lb.Never {
-		a.timer = time.AfterFunc(giveUp.Sub(now), func() { cancel(errGiveUp) })
+	if giveUp := x.life.Sent(now, lease); giveUp != lb.Never {
+		a.ctx, a.cancel = context.WithDeadlineCause(x.ctx, time.Now().Add(giveUp.Sub(now)), errGiveUp)
 	}
-	resp, err := x.Upstream.RoundTrip(lease.Backend(), x.outgoing(ctx))
-	a.resp = resp
-	switch {
-	case err != nil:
-		a.outcome.Kind, a.why = x.fault(ctx, err)
-	case resp.StatusCode == http.StatusSwitchingProtocols:
-		a.outcome.Kind, a.why = lb.Broken, "it switched protocols unasked"
-	default:
-		a.outcome = lb.Outcome{Kind: lb.Answered, Status: resp.StatusCode}
+	backend := lease.Backend()
+	x.prepareOut(backend)
+	err := x.roundTrip(backend)
+	if x.sendAgain(err) {
+		x.out.Fresh = true
+		err = x.roundTrip(backend)
+	}
+	if err != nil {
+		x.failed(err)
+	} else if a.status, a.header, a.length = a.resp.Head(); !x.switched() {
+		a.outcome.Kind, a.why = lb.Broken, "it switched to a protocol that was not asked for"
+	} else {
+		a.outcome = lb.Outcome{Kind: lb.Answered, Status: a.status}
 	}
 	x.record(a)
-	return a
+}
+
+// prepareOut is the request as a backend gets it.
+func (x *exchange) prepareOut(b lb.Backend) {
+	o := &x.out
+	if o.Method == "" {
+		*o = Outgoing{
+			Method: x.r.Method, Target: x.r.Target, Host: x.r.Host, Header: x.r.Header,
+			Length: x.r.Length, Trailer: x.r.Trailer, Hold: x.hold, Informational: x.informational(),
+		}
+		o.Extra = x.Fields.next(&x.r, x.extra[:0])
+	}
+	o.Fresh = false
+	if x.Fields.BackendHost {
+		o.Host = b.Address
+	}
+}
+
+// informational is where interim answers go; HTTP/1.0 knows none.
+func (x *exchange) informational() func(int, http.Header) {
+	if x.r.Major == 1 && x.r.Minor == 0 {
+		return nil
+	}
+	return x.in.inform
+}
+
+func (x *exchange) roundTrip(b lb.Backend) error {
+	a := &x.now
+	if x.body != nil {
+		a.reader = x.body.open()
+		x.out.Body, x.out.Interrupt = a.reader, x.interrupt
+	}
+	var err error
+	a.resp, err = x.Upstream.RoundTrip(a.ctx, b, &x.out)
+	return err
+}
+
+// interrupt ends an attempt's reading of the body, even one under way.
+func (x *exchange) interrupt() {
+	_ = x.now.reader.Close()
+	if x.body.waiting() {
+		x.in.interrupt()
+	}
+}
+
+// sendAgain says whether a request met a connection that the backend had just
+// closed, and may go to it once more on a new one.
+func (x *exchange) sendAgain(err error) bool {
+	if err == nil {
+		return false
+	}
+	failure, is := errors.AsType[*Failure](err)
+	if !is || !failure.Stale {
+		return false
+	}
+	harmless := failure.Kind == lb.Refused || retry.Idempotent(x.r.Method)
+	return harmless && x.body.again(x.now.reader) == ""
+}
+
+// failed says what an error of an attempt means. Who ended it comes first: a
+// client that leaves and a time that is over both show as broken connections.
+// A body that was cut off looks to the server as if the client had left.
+func (x *exchange) failed(err error) {
+	a := &x.now
+	client, cut := x.in.state()
+	failure, is := errors.AsType[*Failure](err)
+	switch {
+	case client != nil:
+		a.outcome.Kind, a.why, a.fault = lb.Cancelled, client.why, client.status
+	case context.Cause(a.ctx) == errGiveUp:
+		a.outcome.Kind, a.why = lb.TimedOut, "no whole answer in the time there was"
+	case errors.Is(err, context.Canceled) || x.ctx.Err() != nil && !cut:
+		a.outcome.Kind, a.why = lb.Cancelled, errGone.Error()
+	case is:
+		a.outcome.Kind, a.why, a.stale = failure.Kind, failure.Why, failure.Stale
+		if a.outcome.Kind == lb.Cancelled {
+			a.fault = http.StatusBadRequest
+		}
+	default:
+		a.outcome.Kind, a.why = lb.Broken, err.Error()
+	}
+}
+
+// switched says whether a change of protocol, if the answer is one, is that
+// which the client wanted.
+func (x *exchange) switched() bool {
+	if x.now.status != http.StatusSwitchingProtocols {
+		return true
+	}
+	return sameProtocol(x.out.Extra, x.now.header["Upgrade"])
 }
 
 // record adds an attempt to the trail.
 func (x *exchange) record(a *attempt) {
-	if x.trail != "" {
-		x.trail += ","
+	if x.trail == "" {
+		x.trail = a.lease.Name() + ":" + a.outcome.String()
+		return
 	}
-	x.trail += a.lease.Name() + ":" + a.outcome.String()
-}
-
-// fault says what an error of an attempt means. Who ended it comes first: a
-// client that leaves and a time that is over both show as broken connections.
-func (x *exchange) fault(ctx context.Context, err error) (lb.Kind, string) {
-	var failure *Failure
-	switch {
-	case x.r.Context().Err() != nil || x.body.broke():
-		return lb.Cancelled, errGone.Error()
-	case context.Cause(ctx) == errGiveUp:
-		return lb.TimedOut, "no whole answer in the time there was"
-	case errors.As(err, &failure):
-		return failure.Kind, failure.Why
-	}
-	return lb.Broken, err.Error()
-}
-
-// outgoing is the request as a backend gets it, but for its address.
-func (x *exchange) outgoing(ctx context.Context) *http.Request {
-	out := (&http.Request{
-		Method: x.r.Method, URL: target(x.r), Host: x.r.Host,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:        requestHeader(x.r.Header, ClientIP(x.r)),
-		ContentLength: x.r.ContentLength, Trailer: x.r.Trailer,
-		Body: http.NoBody,
-	}).WithContext(ctx)
-	if x.body != nil {
-		out.Body = x.body.open()
-	}
-	return out
-}
-
-// target is the URL with the path and query exactly as the client wrote them.
-func target(r *http.Request) *url.URL {
-	u := &url.URL{Scheme: "http", Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
-	raw, _, _ := strings.Cut(r.RequestURI, "?")
-	if u.EscapedPath() != raw && strings.HasPrefix(raw, "/") && !strings.HasPrefix(raw, "//") {
-		u.Opaque = raw // net/url would write it in its own way
-	}
-	return u
+	x.trail += "," + a.lease.Name() + ":" + a.outcome.String()
 }
 
 // retry carries out what the request's Life says after an attempt, and returns
 // the lease of the next one.
-func (x *exchange) retry(a *attempt) (next lb.Lease, again bool) {
+func (x *exchange) retry() (next lb.Lease, again bool) {
+	a := &x.now
 	if !a.outcome.Failed() {
 		return lb.Lease{}, false
 	}
 	action := x.life.After(x.Now(), a.outcome, x.word())
 	if action.Do != retry.Finish {
-		action = x.prepare(a, action)
+		action = x.prepare(action)
 	}
 	if action.Do == retry.Finish {
 		x.note = action.Note
@@ -154,11 +219,11 @@ func (x *exchange) retry(a *attempt) (next lb.Lease, again bool) {
 // prepare gets a retry to the point where only a backend is missing. The
 // attempt is released first, so that the wait and the next choice know what it
 // showed; its answer stays open in case there is no other.
-func (x *exchange) prepare(a *attempt, action retry.Action) retry.Action {
-	if !x.body.again() {
-		return x.life.Forbid("body of " + x.bodySize() + " is over --retry-buffer")
+func (x *exchange) prepare(action retry.Action) retry.Action {
+	if why := x.body.again(x.now.reader); why != "" {
+		return x.life.Forbid(why)
 	}
-	x.release(a, a.outcome)
+	x.release(x.now.outcome)
 	if action.Do == retry.Queue {
 		action = x.queueForBudget(action.At)
 	}
@@ -168,8 +233,8 @@ func (x *exchange) prepare(a *attempt, action retry.Action) retry.Action {
 	return action
 }
 
-func (x *exchange) bodySize() string {
-	size, unit := float64(max(x.r.ContentLength, x.body.size())), "bytes"
+func sizeText(bytes int64) string {
+	size, unit := float64(bytes), "bytes"
 	for _, larger := range [...]string{"kB", "MB", "GB"} {
 		if size >= 1000 {
 			size, unit = size/1000, larger
@@ -179,26 +244,34 @@ func (x *exchange) bodySize() string {
 }
 
 // release gives an attempt's lease back, once, with what it showed.
-func (x *exchange) release(a *attempt, o lb.Outcome) {
+func (x *exchange) release(o lb.Outcome) {
+	a := &x.now
 	if a.released {
 		return
 	}
 	a.released = true
 	now := x.Now()
-	o.Latency = now.Sub(a.lease.Start)
+	if a.stale {
+		o.Kind = lb.Cancelled // an idle connection that was closed says nothing
+	}
+	if o.Latency == 0 {
+		o.Latency = now.Sub(a.lease.Start)
+	}
 	x.Pool.Release(now, a.lease, o)
+	x.attempted(a.lease, o)
 }
 
 // end lets go of everything an attempt holds. Closing a body that was not read
 // to its end gives its connection up too.
-func (x *exchange) end(a *attempt) {
-	x.release(a, a.outcome)
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-	a.cancel(nil)
+func (x *exchange) end() {
+	a := &x.now
+	x.release(a.outcome)
+	_ = a.reader.Close()
 	if a.resp != nil {
-		_ = a.resp.Body.Close()
+		_ = a.resp.Close()
+	}
+	if a.cancel != nil {
+		a.cancel()
 	}
 }
 

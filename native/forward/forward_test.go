@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,19 +32,61 @@ func TestRequestArrivesAsTheClientWroteIt(t *testing.T) {
 }
 
 func TestRequestHeaderIsThatOfTheNextHop(t *testing.T) {
-	h := requestHeader(http.Header{
+	h, extra := nextHop(Fields{}, http.Header{
 		"Connection": {"", "X-Secret, close", "X-Forwarded-For, Cookie"}, "X-Secret": {"1"}, "Keep-Alive": {"5"},
-		"Te": {"gzip, trailers"}, "Upgrade": {"websocket"}, "Proxy-Authorization": {"Basic x"}, "Cookie": {"a=b"},
+		"Te": {"gzip, trailers"}, "Upgrade": {"h2c"}, "Proxy-Authorization": {"Basic x"}, "Cookie": {"a=b"},
 		"X-Forwarded-For": {"10.0.0.1"}, "Accept": {"b", "a"},
-	}, "192.0.2.7")
-	assert.Equal(t, http.Header{
-		"Te": {"trailers"}, "Accept": {"b", "a"}, "User-Agent": {""}, "X-Forwarded-For": {"192.0.2.7"},
-	}, h, "Connection has X-Forwarded-For removed, and minilb adds its own afterwards")
+	})
+	assert.Equal(t, http.Header{"Accept": {"b", "a"}}, h)
+	assert.Equal(t, []string{"Te", "trailers", "X-Forwarded-For", "192.0.2.7"}, extra,
+		"Connection has X-Forwarded-For removed, and minilb adds its own afterwards")
+}
+
+// nextHop is what becomes of a header on the way to a backend.
+func nextHop(f Fields, h http.Header) (http.Header, []string) {
+	r := Request{Header: h, Remote: "192.0.2.7:4711", Host: "example.com:8080", Major: 1, Minor: 1}
+	extra := f.next(&r, nil)
+	return r.Header, extra
 }
 
 func TestClientIsAppendedToForwardedFor(t *testing.T) {
-	h := requestHeader(http.Header{"X-Forwarded-For": {"10.0.0.1, 10.0.0.2", "10.0.0.3"}}, "192.0.2.7")
-	assert.Equal(t, "10.0.0.1, 10.0.0.2, 10.0.0.3, 192.0.2.7", h.Get("X-Forwarded-For"))
+	_, extra := nextHop(Fields{}, http.Header{"X-Forwarded-For": {"10.0.0.1, 10.0.0.2", "10.0.0.3"}})
+	assert.Equal(t, []string{"X-Forwarded-For", "10.0.0.1, 10.0.0.2, 10.0.0.3, 192.0.2.7"}, extra)
+}
+
+func TestFieldsThatTellOfTheClient(t *testing.T) {
+	incoming := func() http.Header {
+		return http.Header{
+			"X-Forwarded-For": {"10.0.0.1"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"outer"},
+			"Forwarded": {"for=10.0.0.1"}, "Via": {"2 outer"},
+		}
+	}
+	all := Fields{Proto: true, Host: true, Forwarded: true, Via: true}
+	own := `for=192.0.2.7;proto=http;host="example.com:8080"`
+	trusted, untrusted := all, all
+	trusted.Trusted = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+	untrusted.Trusted = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	cases := []struct {
+		claim  string
+		fields Fields
+		header http.Header
+		kept   http.Header
+		added  []string
+	}{
+		{"all of it anew", all, http.Header{}, http.Header{}, []string{
+			"X-Forwarded-For", "192.0.2.7", "X-Forwarded-Proto", "http", "X-Forwarded-Host", "example.com:8080", "Forwarded", own, "Via", "1.1 minilb"}},
+		{"a trusted peer's is kept and added to", trusted, incoming(), http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"outer"}}, []string{
+			"X-Forwarded-For", "10.0.0.1, 192.0.2.7", "Forwarded", "for=10.0.0.1, " + own, "Via", "2 outer, 1.1 minilb"}},
+		{"another's is replaced", untrusted, incoming(), http.Header{}, []string{
+			"X-Forwarded-For", "192.0.2.7", "X-Forwarded-Proto", "http", "X-Forwarded-Host", "example.com:8080", "Forwarded", own, "Via", "2 outer, 1.1 minilb"}},
+		{"forged ones go even if none are added", Fields{Trusted: untrusted.Trusted}, incoming(), http.Header{"Via": {"2 outer"}}, []string{"X-Forwarded-For", "192.0.2.7"}},
+	}
+	for _, c := range cases {
+		kept, added := nextHop(c.fields, c.header)
+		assert.Equal(t, c.kept, kept, c.claim)
+		assert.Equal(t, c.added, added, c.claim)
+	}
+	assert.Equal(t, `for="[2001:db8::1]";proto=https`, forwarded(&Request{Secure: true}, "2001:db8::1"))
 }
 
 func TestAnswerLosesItsHopByHopFields(t *testing.T) {
@@ -268,7 +311,7 @@ func TestKeysAreFoundWhereHashOnSays(t *testing.T) {
 	for _, c := range cases {
 		key, err := ParseKey(c.on)
 		require.NoError(t, err)
-		got, ok := key(r)
+		got, ok := key(asked(r))
 		assert.Equal(t, c.key, got, c.on)
 		assert.Equal(t, c.ok, ok, c.on)
 	}
@@ -281,13 +324,18 @@ func TestKeysAreFoundWhereHashOnSays(t *testing.T) {
 func TestKeyChoosesTheBackend(t *testing.T) {
 	l := newLab(t, nil, status(200))
 	l.Key, _ = ParseKey("header:X-User")
-	q := l.query(httptest.NewRequest("GET", "/", nil))
+	q := l.query(asked(httptest.NewRequest("GET", "/", nil)))
 	assert.False(t, q.HasKey)
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("X-User", "u7")
-	q = l.query(r)
+	q = l.query(asked(r))
 	assert.True(t, q.HasKey)
 	assert.NotZero(t, q.Hash)
+}
+
+func asked(r *http.Request) *Request {
+	q := fromHTTP(r)
+	return &q
 }
 
 func TestUnaskedSwitchOfProtocolsIsABrokenAnswer(t *testing.T) {

@@ -1,8 +1,10 @@
 package forward
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"minilb/core/lb"
@@ -19,58 +21,132 @@ type Handler struct {
 	Rand     func() uint64 // a random word
 
 	Key            Key           // what the hashing policies hash; nil when nobody asks
+	Fields         Fields        // what is added to requests
 	StickyCookie   string        // name of the cookie that keeps a client on its backend; empty: off
-	SecureCookie   bool          // the cookie goes over TLS only
 	QueueTimeout   time.Duration // longest wait in front of a full pool; 0: none
 	RequestTimeout time.Duration // longest time of a request with all its attempts; 0: no limit
+	BodyTimeout    time.Duration // longest wait for a piece of a request's body; 0: no limit
 	RetryBuffer    int64         // longest body that is kept to be sent again
+
+	Observe Observer // told of attempts and requests; nil: nobody
+
+	tunnels sync.WaitGroup
 }
 
-// ServeHTTP takes a request through its life.
+// ServeHTTP takes a request of net/http's server through its life.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodConnect {
-		// A tunnel through a load balancer has no use and many abuses.
-		http.Error(w, "CONNECT is not forwarded", http.StatusMethodNotAllowed)
+	h.serve(&exchange{Handler: h, ctx: r.Context(), w: w, r: fromHTTP(r)})
+}
+
+// Forward takes a request of any server loop through its life. ctx ends when
+// the client has left. Of w it may use what http.ResponseController knows:
+// Flush, Hijack for upgrades, SetReadDeadline and EnableFullDuplex. It panics
+// with http.ErrAbortHandler when the client must see that the answer is not
+// whole.
+func (h *Handler) Forward(ctx context.Context, w http.ResponseWriter, r Request) {
+	h.serve(&exchange{Handler: h, ctx: ctx, w: w, r: r})
+}
+
+// WaitTunnels returns when no upgraded connection is left, or ctx ends. Those
+// that are left end with the context of their requests. Call it when the
+// server takes no new requests: its own shutdown does not know of upgrades.
+func (h *Handler) WaitTunnels(ctx context.Context) {
+	if ctx.Err() != nil {
 		return
 	}
-	x := h.begin(w, r)
+	ended := make(chan struct{})
+	go func() {
+		h.tunnels.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+func (h *Handler) serve(x *exchange) {
+	if x.r.Method == http.MethodConnect {
+		// A tunnel through a load balancer has no use and many abuses.
+		say(x.w, http.StatusMethodNotAllowed, "CONNECT is not forwarded")
+		return
+	}
+	if h.Observe != nil {
+		defer x.finished(h.Now())
+	}
+	x.begin()
 	defer x.life.End()
+	defer x.leaveBody()
+	if err := x.readSmall(); err != nil {
+		x.refuseBody(err)
+		return
+	}
 	lease, err := x.acquire()
 	if err != nil {
 		x.refuse(err)
 		return
 	}
-	x.answer(x.run(lease))
+	x.run(lease)
+	x.answer()
 }
 
-func (h *Handler) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{Handler: h, w: w, r: r}
+// leaveBody sees to it that nobody reads the client any more when the server
+// takes over again, and that the server does not wait long for the rest.
+func (x *exchange) leaveBody() {
+	if !x.body.ended() {
+		if x.body.waiting() {
+			x.in.interrupt()
+		}
+		x.in.linger()
+	}
+	x.body.drop()
+}
+
+func (x *exchange) begin() {
+	h, r := x.Handler, &x.r
 	deadline := lb.Never
 	if h.RequestTimeout > 0 {
 		deadline = h.Now().Add(h.RequestTimeout)
 	}
 	x.life = h.Plan.Begin(h.Budget, r.Method, deadline)
 	x.query = h.query(r)
-	if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
-		x.body = &replay{src: r.Body, limit: h.RetryBuffer}
-		// The answer may begin before the body has ended. An error means that
-		// the protocol can do that anyway.
-		_ = http.NewResponseController(w).EnableFullDuplex()
+	x.in = incoming{w: x.w, src: r.Body, idle: h.BodyTimeout}
+	if r.Body == nil {
+		return
 	}
-	return x
+	x.hold = hasWord(r.Header["Expect"], "100-continue")
+	x.in.expects = x.hold && r.Major == 1
+	x.kept = replay{src: &x.in, length: r.Length, limit: h.RetryBuffer}
+	x.body = &x.kept
+}
+
+// readSmall reads a body that can be sent in one piece. A longer one streams.
+func (x *exchange) readSmall() error {
+	switch {
+	case x.body == nil:
+		return nil
+	case !x.hold && 0 <= x.r.Length && x.r.Length <= smallBody:
+		err := x.body.readAll()
+		if err == nil {
+			x.in.unbound()
+		}
+		return err
+	}
+	// The answer may begin before the body has ended. An error means that the
+	// protocol can do that anyway.
+	_ = http.NewResponseController(x.w).EnableFullDuplex()
+	return nil
 }
 
 // query is what the choice of a backend may depend on.
-func (h *Handler) query(r *http.Request) lb.Query {
+func (h *Handler) query(r *Request) lb.Query {
 	q := lb.Query{Rand: h.Rand()}
 	if h.Key != nil {
 		key, ok := h.Key(r)
 		q.Hash, q.HasKey = hash(key), ok
 	}
 	if h.StickyCookie != "" {
-		if c, err := r.Cookie(h.StickyCookie); err == nil {
-			q.Sticky = c.Value
-		}
+		q.Sticky = r.cookie(h.StickyCookie)
 	}
 	return q
 }
@@ -80,11 +156,19 @@ func (x *exchange) refuse(err error) {
 	if errors.Is(err, errGone) {
 		return
 	}
-	h := x.w.Header()
-	h.Set(backendField, "-") // no backend can have this name
-	h.Set(attemptsField, "-")
-	h.Set("Retry-After", "1")
+	x.head(nil)
+	x.w.Header().Set("Retry-After", "1")
 	say(x.w, http.StatusServiceUnavailable, err.Error())
+}
+
+// refuseBody answers a client that did not send the body it had announced.
+func (x *exchange) refuseBody(err error) {
+	x.head(nil)
+	status := http.StatusBadRequest
+	if fault, is := errors.AsType[*clientFault](err); is {
+		status = fault.status
+	}
+	say(x.w, status, err.Error())
 }
 
 // say sends a one-line answer.

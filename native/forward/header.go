@@ -9,8 +9,8 @@ import (
 // hopByHop are the fields that are about one connection only: RFC 9110 section
 // 7.6.1, and the two of proxy authentication, which are about this hop too.
 var hopByHop = [...]string{
-	"Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Proxy-Authenticate", "Proxy-Authorization",
+	"Connection", "Proxy-Connection", "Keep-Alive", "Te", "Transfer-Encoding", "Upgrade",
+	"Proxy-Authenticate", "Proxy-Authorization", "Http2-Settings",
 }
 
 // removeHopByHop deletes the hop-by-hop fields and all that Connection names.
@@ -29,11 +29,12 @@ func removeHopByHop(h http.Header) {
 	}
 }
 
-// acceptsTrailers says whether the sender of a request can read trailers.
-func acceptsTrailers(h http.Header) bool {
-	for _, line := range h["Te"] {
-		for word := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(textproto.TrimString(word), "trailers") {
+// hasWord looks for a word in a field's comma-separated list, whatever its
+// case.
+func hasWord(lines []string, word string) bool {
+	for _, line := range lines {
+		for w := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(textproto.TrimString(w), word) {
 				return true
 			}
 		}
@@ -41,20 +42,18 @@ func acceptsTrailers(h http.Header) bool {
 	return false
 }
 
-// requestHeader is what a backend is sent: the client's fields without those
-// of the connection, and the client's address at the end of X-Forwarded-For.
-func requestHeader(from http.Header, clientIP string) http.Header {
-	h := from.Clone()
-	removeHopByHop(h)
-	if acceptsTrailers(from) {
-		h["Te"] = []string{"trailers"}
+// upgrade is the protocol that the sender of a header wants to change to;
+// empty when it does not. HTTP/2 is none of them: a tunnel to it would carry
+// requests past everything that is decided here.
+func upgrade(h http.Header) string {
+	lines := h["Upgrade"]
+	if len(lines) != 1 || !hasWord(h["Connection"], "upgrade") {
+		return ""
 	}
-	if _, sent := h["User-Agent"]; !sent {
-		h["User-Agent"] = []string{""} // or net/http would name itself
+	if name, _, _ := strings.Cut(lines[0], "/"); hasWord(lines, "h2c") || strings.EqualFold(name, "HTTP") {
+		return ""
 	}
-	// Appended, not replaced: a chain of proxies keeps the whole path.
-	h["X-Forwarded-For"] = []string{strings.Join(append(h["X-Forwarded-For"], clientIP), ", ")}
-	return h
+	return lines[0]
 }
 
 // responseHeader copies a backend's fields to the client's, without those of

@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -23,12 +24,36 @@ type answers struct {
 	calls map[string]int
 }
 
-func (a *answers) RoundTrip(b lb.Backend, r *http.Request) (*http.Response, error) {
+// RoundTrip shows an attempt as a backend on net/http would see it.
+func (a *answers) RoundTrip(ctx context.Context, b lb.Backend, o *Outgoing) (Response, error) {
 	a.mu.Lock()
 	a.calls[b.Name]++
 	a.mu.Unlock()
-	return a.by[b.Name](r)
+	r := httptest.NewRequestWithContext(ctx, o.Method, o.Target, o.Body)
+	r.Host, r.Header, r.ContentLength = o.Host, o.Header.Clone(), o.Length
+	for i := 0; i < len(o.Extra); i += 2 {
+		r.Header.Add(o.Extra[i], o.Extra[i+1])
+	}
+	resp, err := a.by[b.Name](r)
+	if err != nil {
+		return nil, err
+	}
+	return pretended{resp.Body, resp}, nil
 }
+
+// pretended is an answer without a connection.
+type pretended struct {
+	io.ReadCloser
+	resp *http.Response
+}
+
+func (p pretended) Head() (int, http.Header, int64) {
+	for name := range p.resp.Trailer {
+		p.resp.Header.Add("Trailer", name)
+	}
+	return p.resp.StatusCode, p.resp.Header, p.resp.ContentLength
+}
+func (p pretended) Trailer() http.Header { return p.resp.Trailer }
 
 func (a *answers) called(name string) int {
 	a.mu.Lock()

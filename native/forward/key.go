@@ -2,7 +2,6 @@ package forward
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,7 +9,7 @@ import (
 
 // A Key finds what the hashing policies hash in a request. ok is false when
 // the request has no such thing; the policies take turns then.
-type Key func(r *http.Request) (key string, ok bool)
+type Key func(r *Request) (key string, ok bool)
 
 // ParseKey reads the parameter hash-on: client-ip, path, header:NAME,
 // cookie:NAME or query:NAME ('=' may stand for ':').
@@ -18,9 +17,9 @@ func ParseKey(text string) (Key, error) {
 	kind, name, named := strings.Cut(strings.Replace(text, "=", ":", 1), ":")
 	switch {
 	case kind == "client-ip" && !named:
-		return func(r *http.Request) (string, bool) { return ClientIP(r), true }, nil
+		return func(r *Request) (string, bool) { return r.clientIP(), true }, nil
 	case kind == "path" && !named:
-		return func(r *http.Request) (string, bool) { return r.URL.EscapedPath(), true }, nil
+		return func(r *Request) (string, bool) { return r.path(), true }, nil
 	case kind == "header" && name != "":
 		return headerKey(name), nil
 	case kind == "cookie" && name != "":
@@ -32,35 +31,27 @@ func ParseKey(text string) (Key, error) {
 }
 
 func headerKey(name string) Key {
-	return func(r *http.Request) (string, bool) {
-		value := r.Header.Get(name)
-		return value, value != ""
+	name = http.CanonicalHeaderKey(name)
+	return func(r *Request) (string, bool) {
+		values := r.Header[name]
+		if len(values) == 0 {
+			return "", false
+		}
+		return values[0], values[0] != ""
 	}
 }
 
 func cookieKey(name string) Key {
-	return func(r *http.Request) (string, bool) {
-		c, err := r.Cookie(name)
-		if err != nil || c.Value == "" {
-			return "", false
-		}
-		return c.Value, true
+	return func(r *Request) (string, bool) {
+		value := r.cookie(name)
+		return value, value != ""
 	}
 }
 
 func queryKey(name string) Key {
-	return func(r *http.Request) (string, bool) {
+	return func(r *Request) (string, bool) {
 		// Faulty pairs elsewhere in the query do not matter here.
-		values, _ := url.ParseQuery(r.URL.RawQuery)
+		values, _ := url.ParseQuery(r.rawQuery())
 		return values.Get(name), values.Get(name) != ""
 	}
-}
-
-// ClientIP is the address of the client's end of the connection, without port.
-func ClientIP(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

@@ -16,9 +16,11 @@ func (x *exchange) acquire() (lb.Lease, error) {
 	}
 	woken := make(chan struct{}, 1)
 	ticket := &lb.Ticket{Wake: func() { woken <- struct{}{} }}
-	if full := x.Pool.Enqueue(x.Now(), x.query, ticket); full != nil {
+	began := x.Now()
+	if full := x.Pool.Enqueue(began, x.query, ticket); full != nil {
 		return lb.Lease{}, full
 	}
+	defer x.waited(began)
 	gone := !x.wait(x.QueueTimeout, woken)
 	lease, granted := x.Pool.Abandon(ticket)
 	switch {
@@ -55,7 +57,7 @@ func (x *exchange) wait(d time.Duration, woken <-chan struct{}) bool {
 	select {
 	case <-timer.C:
 	case <-woken:
-	case <-x.r.Context().Done():
+	case <-x.ctx.Done():
 		return false
 	}
 	return true

@@ -26,16 +26,21 @@ type Config struct {
 
 	Algorithm string `param:"algorithm" group:"policy" default:"round_robin" help:"the policy that chooses among the eligible backends"`
 	scenario.Balancer
-	Times `group:"times and sizes"`
+	Wire    `group:"protocols"`
+	Headers `group:"fields that are added"`
+	Times   `group:"times and sizes"`
+	Operation
 }
 
 // Times are the limits that only a proxy on real sockets has.
 type Times struct {
 	ConnectTimeout        time.Duration `param:"connect-timeout" unit:"s" range:"1ms,10m" default:"1" help:"longest time to connect to a backend"`
 	ResponseHeaderTimeout time.Duration `param:"response-header-timeout" unit:"s" range:"0s,24h" default:"30" help:"longest wait for the head of an answer after the request was sent; 0 = no limit"`
+	ResponseIdleTimeout   time.Duration `param:"response-idle-timeout" unit:"s" range:"0s,24h" default:"60" help:"longest wait for a piece of an answer's body, or for a backend to take a piece of a request's; 0 = no limit"`
 	RequestTimeout        time.Duration `param:"request-timeout" unit:"s" range:"0s,24h" default:"0" help:"longest time of a request with all its attempts; 0 = no limit"`
 	RetryBuffer           int           `param:"retry-buffer" unit:"bytes" range:"0,1073741824" default:"65536" help:"longest request body that is kept to be sent again"`
 	ClientHeaderTimeout   time.Duration `param:"client-header-timeout" unit:"s" range:"1ms,1h" default:"10" help:"longest time a client may take to send a request's head" advanced:"true"`
+	ClientBodyTimeout     time.Duration `param:"client-body-timeout" unit:"s" range:"1ms,24h" default:"30" help:"longest wait for a client to send a piece of its body, or to take a piece of its answer" advanced:"true"`
 	ClientIdleTimeout     time.Duration `param:"client-idle-timeout" unit:"s" range:"1ms,24h" default:"60" help:"how long a client's connection is kept between two requests" advanced:"true"`
 	ShutdownTimeout       time.Duration `param:"shutdown-timeout" unit:"s" range:"0s,1h" default:"10" help:"how long requests in flight may take to end when the proxy is stopped" advanced:"true"`
 }
@@ -69,7 +74,7 @@ func (c Config) Check() error { return errors.Join(c.Faults()...) }
 func (c Config) Faults() []error {
 	var all []error
 	for _, err := range slices.Concat(
-		[]error{checkAddress("--listen", c.Listen, true), asFlag(c.Balancer.Check())}, c.checkBackends(), c.checkNames(),
+		[]error{checkAddress("--listen", c.Listen, true), asFlag(c.Balancer.Check())}, c.checkBackends(), c.checkNames(), c.Wire.check(), c.Operation.check(), c.checkL4(),
 	) {
 		if err != nil {
 			all = append(all, err)
@@ -78,17 +83,21 @@ func (c Config) Faults() []error {
 	return all
 }
 
-// asFlag puts an error that begins with a parameter's name in the notation of
-// the command line.
+// asFlag puts faults in the notation of the command line.
 func asFlag(err error) error {
-	if err == nil {
-		return nil
+	var faults scenario.Faults
+	var fault *param.Error
+	switch {
+	case errors.As(err, &faults):
+		return errors.New(faults.Flag())
+	case errors.As(err, &fault):
+		return errors.New(fault.Flag())
 	}
-	return fmt.Errorf("--%w", err)
+	return err
 }
 
 func (c Config) checkBackends() []error {
-	if len(c.Backends) == 0 {
+	if len(c.Backends) == 0 && c.BackendDNS == "" {
 		return []error{ErrNoBackends}
 	}
 	var faults []error
@@ -132,7 +141,7 @@ func (c Config) Warnings() []string {
 	if w := c.OutlierConfig.Warning(len(c.Backends)); w != "" {
 		all = append(all, w)
 	}
-	return all
+	return append(all, c.Operation.warnings()...)
 }
 
 // A Backend is one backend on the command line: NAME=HOST:PORT[,weight=N].

@@ -37,7 +37,7 @@ func serveFile(w http.ResponseWriter, r *http.Request, site fs.FS, name string) 
 	h := w.Header()
 	h.Set("Content-Type", contentType(name))
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-cache") // the next build has the same names
+	h.Set("Cache-Control", cacheControl(r))
 	if exists(site, name+".gz") {
 		h.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r.Header) {
@@ -46,6 +46,16 @@ func serveFile(w http.ResponseWriter, r *http.Request, site fs.FS, name string) 
 		}
 	}
 	http.ServeFileFS(w, r, site, name)
+}
+
+// cacheControl lets a browser keep what is asked for by the version of the
+// site, ?v=…, because the next build asks by another. Only the pages
+// themselves go by the same name in every build.
+func cacheControl(r *http.Request) string {
+	if r.URL.Query().Get("v") != "" {
+		return "public, max-age=31536000, immutable"
+	}
+	return "no-cache"
 }
 
 // contentType knows the types that the page needs whatever the machine's own

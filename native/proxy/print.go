@@ -9,8 +9,9 @@ import (
 )
 
 // JSON is the effective configuration as one object, by the names of the flags
-// and in their order. Durations are in seconds, as a bare number is everywhere.
+// and in their order; a secret is not shown. Durations are in seconds, as a bare number is everywhere.
 func (c Config) JSON() ([]byte, error) {
+	c = c.masked()
 	var out bytes.Buffer
 	out.WriteString("{")
 	for i, p := range c.Params().All() {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -22,8 +23,12 @@ type prober struct {
 	now    func() lb.Time
 	wake   chan struct{} // the pool has changed: ask it again when it wants to be called
 	client *http.Client
+	scheme string
 
-	mu   sync.Mutex
+	probing chan struct{}                     // poked whenever probes start; may be nil
+	seen    func(backend string, passed bool) // told of each result
+
+	mu   sync.Mutex           // guards config and last
 	last map[string]lastProbe // by backend
 }
 
@@ -35,16 +40,25 @@ type lastProbe struct {
 	passed bool
 }
 
-func newProber(pool *lb.Pool, c health.Config, now func() lb.Time, wake chan struct{}) *prober {
+func newProber(pool *lb.Pool, c Config, secured *tls.Config, now func() lb.Time, wake chan struct{}) *prober {
 	return &prober{
-		pool: pool, config: c, now: now, wake: wake, last: map[string]lastProbe{},
+		pool: pool, config: c.HealthConfig, now: now, wake: wake, last: map[string]lastProbe{}, scheme: c.backendScheme(),
 		client: &http.Client{
-			// A connection for each probe: a check should find out whether
-			// the backend still takes new ones.
-			Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true, DialContext: dialProbe},
+			Transport:     probeTransport(c, secured),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
+}
+
+// probeTransport speaks as the proxy does, on a connection for each probe: a
+// check should find out whether the backend still takes new ones.
+func probeTransport(c Config, secured *tls.Config) *http.Transport {
+	t := &http.Transport{DisableCompression: true, DialContext: dialProbe}
+	if c.BackendProtocol == "h2c" {
+		t = newH2Transport(dialProbe)
+	}
+	t.DisableKeepAlives, t.TLSClientConfig = true, secured
+	return t
 }
 
 // run does what the pool wants when it wants it, until ctx ends and the probes
@@ -61,6 +75,9 @@ func (p *prober) run(ctx context.Context) {
 		due = p.pool.Due(now, due[:0])
 		for _, probe := range due {
 			probes.Go(func() { p.check(ctx, probe) })
+		}
+		if len(due) > 0 {
+			poke(p.probing)
 		}
 		timer.Reset(p.sleep())
 		select {
@@ -83,22 +100,25 @@ func (p *prober) sleep() time.Duration {
 }
 
 func (p *prober) check(ctx context.Context, probe lb.Probe) {
-	start := p.now()
-	limited, cancel := context.WithTimeout(ctx, p.config.CheckTimeout)
+	start, config := p.now(), p.settings()
+	limited, cancel := context.WithTimeout(ctx, config.CheckTimeout)
 	defer cancel()
 	var r lb.ProbeResult
-	if p.config.CheckType == "tcp" {
+	if config.CheckType == "tcp" {
 		r = probeTCP(limited, probe.Address)
 	} else {
-		r = p.probeHTTP(limited, probe.Address)
+		r = p.probeHTTP(limited, probe.Address, config.CheckPath)
 	}
 	if ctx.Err() != nil {
 		return // the proxy is stopping; the probe says nothing
 	}
 	now := p.now()
 	p.pool.Probed(now, probe, r)
+	passed := config.Passes(r)
+	if p.seen != nil {
+		p.seen(probe.Name, passed)
+	}
 	p.mu.Lock()
-	passed := health.New(p.config, 0).Passes(r)
 	p.last[probe.Name] = lastProbe{at: start, took: now.Sub(start), result: r, passed: passed}
 	p.mu.Unlock()
 	poke(p.wake)
@@ -131,8 +151,8 @@ func probeTCP(ctx context.Context, address string) lb.ProbeResult {
 	return lb.ProbeResult{Kind: lb.Answered}
 }
 
-func (p *prober) probeHTTP(ctx context.Context, address string) lb.ProbeResult {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+p.config.CheckPath, nil)
+func (p *prober) probeHTTP(ctx context.Context, address, path string) lb.ProbeResult {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.scheme+"://"+address+path, nil)
 	if err != nil {
 		return lb.ProbeResult{Kind: lb.Broken, Detail: err.Error()}
 	}

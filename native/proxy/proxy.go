@@ -25,6 +25,17 @@ type Options struct {
 	Log     io.Writer // event lines
 	Play    fs.FS     // the built playground; nil: none
 	Version string
+
+	Flags    []Flag    // as given on the command line; they win over Config.Policy's file
+	Access   io.Writer // the access log; nil: Log
+	Resolver Resolver  // of --backend-dns; nil: the system's
+}
+
+func (o Options) access() io.Writer {
+	if o.Access == nil {
+		return o.Log
+	}
+	return &lines{to: o.Access}
 }
 
 // A Proxy is a running balancer. Stop it exactly once.
@@ -36,13 +47,14 @@ type Proxy struct {
 	pool     *lb.Pool
 	journal  *journal
 	prober   *prober
-	upstream *upstream
-	forward  *forward.Handler
+	upstream upstream
+	ops      operations
 	server   *http.Server
 	listener net.Listener
 
-	endProbes context.CancelFunc
-	running   sync.WaitGroup
+	endProbes   context.CancelFunc
+	cutRequests context.CancelFunc // also those that were upgraded
+	running     sync.WaitGroup
 }
 
 // Start listens and begins to forward. When it returns an error nothing is
@@ -58,7 +70,7 @@ func Start(c Config, o Options) (*Proxy, error) {
 // StartOn is Start with a listener that is there already; the proxy owns it.
 func StartOn(listener net.Listener, c Config, o Options) (*Proxy, error) {
 	o.Log = &lines{to: o.Log}
-	p := &Proxy{config: c, options: o, start: time.Now(), listener: listener, journal: newJournal(o.Log)}
+	p := &Proxy{config: c, options: o, start: time.Now(), listener: listener, journal: newJournalTo(eventLogger(o.Log, c.EventLog))}
 	if err := p.assemble(); err != nil {
 		p.journal.close()
 		_ = listener.Close()
@@ -82,44 +94,81 @@ func (p *Proxy) now() lb.Time { return lb.Time(time.Since(p.start)) }
 // assemble puts the parts together. Nothing runs yet.
 func (p *Proxy) assemble() error {
 	wake := make(chan struct{}, 1)
-	pool, err := p.config.newPool(p.now(), func(e lb.Event) {
-		p.journal.log(e)
+	p.prepare()
+	pool, err := p.newPool(p.now(), func(e lb.Event) {
+		p.noticed(e)
 		poke(wake) // what is due next may have changed
 	})
 	if err != nil {
 		return err
 	}
 	p.pool = pool
-	p.prober = newProber(pool, p.config.HealthConfig, p.now, wake)
-	p.upstream = newUpstream(p.config.Times)
-	p.forward, err = p.newForward()
-	p.server = &http.Server{
-		Handler:           p.front(),
-		ReadHeaderTimeout: p.config.ClientHeaderTimeout,
-		IdleTimeout:       p.config.ClientIdleTimeout,
-		ErrorLog:          log.New(p.options.Log, "[minilb] ", 0),
+	secured, err := p.config.backendTLS()
+	if err != nil {
+		return err
 	}
+	p.prober = newProber(pool, p.config, secured, p.now, wake)
+	p.upstream = p.config.newUpstream(secured)
+	h, err := p.newForward(p.config)
+	if err != nil {
+		return err
+	}
+	p.ops.use(h)
+	if err = p.equip(); err != nil {
+		return err
+	}
+	p.server, err = p.newServer()
 	return err
 }
 
-func (c Config) newPool(now lb.Time, events func(lb.Event)) (*lb.Pool, error) {
-	backends := make([]lb.Backend, len(c.Backends))
-	for i, b := range c.Backends {
-		backends[i] = b.Backend
+func (p *Proxy) newServer() (*http.Server, error) {
+	shown, err := p.config.serverTLS()
+	if err != nil {
+		return nil, err
+	}
+	requests, cut := context.WithCancel(context.Background())
+	p.cutRequests = cut
+	return &http.Server{
+		Handler:           p.front(),
+		Protocols:         clientProtocols(),
+		TLSConfig:         shown,
+		ReadHeaderTimeout: p.config.ClientHeaderTimeout,
+		IdleTimeout:       p.config.ClientIdleTimeout,
+		ErrorLog:          log.New(p.options.Log, "[minilb] ", 0),
+		BaseContext:       func(net.Listener) context.Context { return requests },
+	}, nil
+}
+
+// serve takes connections until the server is shut down.
+func (p *Proxy) serve() error {
+	if p.ops.layer4 != nil {
+		return p.ops.layer4.serve(p.listener)
+	}
+	bounded := &listener{p.listener, p.config.ClientBodyTimeout}
+	if p.server.TLSConfig != nil {
+		return p.server.ServeTLS(bounded, "", "")
+	}
+	return p.server.Serve(bounded)
+}
+
+func (p *Proxy) newPool(now lb.Time, events func(lb.Event)) (*lb.Pool, error) {
+	c, backends := p.config, p.config.list()
+	if p.ops.discovery != nil {
+		backends = append(backends, p.ops.discovery.first()...)
 	}
 	return c.NewPool(now, c.Algorithm, backends, scenario.Outfit{Random: rand.Uint64(), Log: events})
 }
 
-func (p *Proxy) newForward() (*forward.Handler, error) {
-	c := p.config
+func (p *Proxy) newForward(c Config) (*forward.Handler, error) {
 	plan, err := c.RetryConfig.Plan()
 	if err != nil {
 		return nil, err
 	}
 	h := &forward.Handler{
 		Pool: p.pool, Plan: plan, Budget: retry.NewBudget(c.RetryConfig), Upstream: p.upstream,
-		Now: p.now, Rand: rand.Uint64,
-		StickyCookie: c.StickyCookie, RequestTimeout: c.RequestTimeout, RetryBuffer: int64(c.RetryBuffer),
+		Now: p.now, Rand: rand.Uint64, Observe: p.ops.meters,
+		Fields: c.Headers.fields(), StickyCookie: c.StickyCookie,
+		RequestTimeout: c.RequestTimeout, BodyTimeout: c.ClientBodyTimeout, RetryBuffer: int64(c.RetryBuffer),
 	}
 	if c.Queue > 0 {
 		h.QueueTimeout = c.QueueTimeout
@@ -134,8 +183,9 @@ func (p *Proxy) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.endProbes = cancel
 	p.running.Go(func() { p.prober.run(ctx) })
+	p.operate(ctx)
 	p.running.Go(func() {
-		if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := p.serve(); !errors.Is(err, http.ErrServerClosed) && err != errStopped {
 			p.say("stopped taking connections: %v", err)
 		}
 	})
@@ -144,15 +194,19 @@ func (p *Proxy) run() {
 // Addr is the address clients connect to.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Stop takes no more connections, lets the requests in flight end for at most
-// the shutdown timeout, and returns how many were cut off then.
+// Stop takes no more connections, lets the requests in flight, and upgraded
+// connections with them, end for at most the shutdown timeout, and returns how many were cut off then.
 func (p *Proxy) Stop() (cut int) {
-	ctx, cancel := context.WithTimeout(context.Background(), p.config.ShutdownTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), p.live().ShutdownTimeout)
 	defer cancel()
-	if p.server.Shutdown(ctx) != nil {
-		cut = p.forward.Budget.Requests()
-		_ = p.server.Close()
+	p.journal.end()
+	if p.shutdown(ctx) == nil {
+		p.ops.waitTunnels(ctx)
 	}
+	cut = p.ops.requests()
+	_ = p.server.Close()
+	p.cutRequests()
+	p.ops.close()
 	p.endProbes()
 	p.running.Wait()
 	p.upstream.close()
@@ -175,5 +229,5 @@ func (l *lines) Write(line []byte) (int, error) {
 
 // say prints a line that is not about a backend.
 func (p *Proxy) say(format string, args ...any) {
-	fmt.Fprintf(p.options.Log, "[minilb] "+format+"\n", args...)
+	p.journal.out.Info(fmt.Sprintf(format, args...))
 }

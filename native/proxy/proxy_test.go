@@ -254,5 +254,5 @@ func TestStopCutsWhatDoesNotEnd(t *testing.T) {
 	assert.Equal(t, 1, p.Stop())
 	running.Wait()
 	client.CloseIdleConnections()
-	require.Eventually(t, func() bool { return p.forward.Budget.Requests() == 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return p.handler().Budget.Requests() == 0 }, 5*time.Second, time.Millisecond)
 }

@@ -1,0 +1,221 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"minilb/core/lb"
+	"minilb/native/forward"
+)
+
+// An h2Upstream speaks HTTP/2 in clear text, by net/http's transport: many
+// requests share a connection, so that there is less to gain from a client of
+// our own.
+type h2Upstream struct {
+	transport *http.Transport
+	times     Times
+}
+
+func newH2Upstream(t Times) *h2Upstream {
+	return &h2Upstream{times: t, transport: newH2Transport(func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, t.ConnectTimeout)
+		defer cancel()
+		return dialProbe(ctx, network, address)
+	})}
+}
+
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// newH2Transport speaks HTTP/2 from the first byte; there is no upgrade.
+func newH2Transport(dial dialer) *http.Transport {
+	var only http.Protocols
+	only.SetUnencryptedHTTP2(true)
+	return &http.Transport{
+		DialContext: dial, Protocols: &only, DisableCompression: true,
+		IdleConnTimeout: idleFor, ExpectContinueTimeout: time.Second,
+	}
+}
+
+// RoundTrip sends a request to a backend.
+func (u *h2Upstream) RoundTrip(ctx context.Context, b lb.Backend, o *forward.Outgoing) (forward.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	a := &h2Answer{upstream: u, ctx: ctx, cancel: cancel}
+	a.arm(u.times.ResponseHeaderTimeout, errNoHead)
+	resp, err := u.transport.RoundTrip(u.request(ctx, b, o))
+	if err != nil {
+		err = a.failure(err)
+		a.end()
+		return nil, err
+	}
+	if !a.disarm() {
+		_ = resp.Body.Close()
+		return nil, a.failure(errNoHead)
+	}
+	a.resp = resp
+	return a, nil
+}
+
+// request is the attempt as net/http takes it.
+func (u *h2Upstream) request(ctx context.Context, b lb.Backend, o *forward.Outgoing) *http.Request {
+	path, query, asks := strings.Cut(o.Target, "?")
+	r := (&http.Request{
+		Method: o.Method, Host: o.Host, Header: h2Header(o),
+		URL:  &url.URL{Scheme: "http", Host: b.Address, Path: path, RawQuery: query, ForceQuery: asks && query == ""},
+		Body: http.NoBody,
+	}).WithContext(ctx)
+	if plainPath, err := url.PathUnescape(path); err == nil {
+		r.URL.Path, r.URL.RawPath = plainPath, path
+	}
+	if r.URL.EscapedPath() != path && !strings.HasPrefix(path, "//") {
+		r.URL.Opaque = path // net/url would write it in its own way
+	}
+	if o.Body != nil {
+		r.Body, r.ContentLength = h2Body(r, o), o.Length
+	}
+	return r
+}
+
+// h2Header has the extra fields among the others, but for those that HTTP/2
+// does not have.
+func h2Header(o *forward.Outgoing) http.Header {
+	h := o.Header.Clone()
+	for i := 0; i+1 < len(o.Extra); i += 2 {
+		switch name := o.Extra[i]; name {
+		case "Connection", "Upgrade", "Trailer":
+		default:
+			h[name] = append(h[name], o.Extra[i+1])
+		}
+	}
+	if _, sent := h["User-Agent"]; !sent {
+		h["User-Agent"] = []string{""} // or net/http would name itself
+	}
+	return h
+}
+
+// h2Body is a request's body, with its trailers at the end. net/http sends
+// those whose names it was told before.
+func h2Body(r *http.Request, o *forward.Outgoing) io.ReadCloser {
+	body := struct {
+		io.Reader
+		io.Closer
+	}{o.Body, io.NopCloser(nil)}
+	if closer, able := o.Body.(io.Closer); able {
+		body.Closer = closer
+	}
+	if o.Trailer == nil || len(o.Trailer()) == 0 {
+		return body
+	}
+	r.Trailer = http.Header{}
+	for name := range o.Trailer() {
+		r.Trailer[name] = nil
+	}
+	body.Reader = &trailing{o.Body, func() {
+		for name, values := range o.Trailer() {
+			if _, announced := r.Trailer[name]; announced {
+				r.Trailer[name] = values
+			}
+		}
+	}}
+	return body
+}
+
+// A trailing reader calls a function at its end.
+type trailing struct {
+	io.Reader
+	end func()
+}
+
+func (t *trailing) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if err == io.EOF {
+		t.end()
+	}
+	return n, err
+}
+
+func (u *h2Upstream) forget(string) {} // net/http closes what rests in its own time
+func (u *h2Upstream) close()        { u.transport.CloseIdleConnections() }
+
+// An h2Answer is an answer by net/http. One stream of a connection cannot have
+// a deadline of its own there, so a timer ends the request.
+type h2Answer struct {
+	upstream *h2Upstream
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	timer    *time.Timer
+	resp     *http.Response
+}
+
+var (
+	errNoHead = errors.New("no answer")
+	errSilent = errors.New("nothing more of the answer")
+)
+
+func (a *h2Answer) arm(limit time.Duration, cause error) {
+	if limit > 0 {
+		a.timer = time.AfterFunc(limit, func() { a.cancel(cause) })
+	}
+}
+
+// disarm says whether the timer had not fired.
+func (a *h2Answer) disarm() bool { return a.timer == nil || a.timer.Stop() }
+
+func (a *h2Answer) end() {
+	a.disarm()
+	a.cancel(nil)
+}
+
+// Head is the answer's head, with the names of its trailers as HTTP/1 has them.
+func (a *h2Answer) Head() (status int, header http.Header, length int64) {
+	for name := range a.resp.Trailer {
+		a.resp.Header.Add("Trailer", name)
+	}
+	return a.resp.StatusCode, a.resp.Header, a.resp.ContentLength
+}
+
+// Read reads the answer's body.
+func (a *h2Answer) Read(p []byte) (int, error) {
+	a.arm(a.upstream.times.ResponseIdleTimeout, errSilent)
+	n, err := a.resp.Body.Read(p)
+	if !a.disarm() && err == nil {
+		err = errSilent
+	}
+	if err != nil && err != io.EOF {
+		err = a.failure(err)
+	}
+	return n, err
+}
+
+// Trailer is the fields after the body.
+func (a *h2Answer) Trailer() http.Header { return a.resp.Trailer }
+
+// Close ends the exchange.
+func (a *h2Answer) Close() error {
+	err := a.resp.Body.Close()
+	a.end()
+	return err
+}
+
+// failure puts an error of the transport in the terms that core decides by.
+func (a *h2Answer) failure(err error) error {
+	var never dialError
+	t := a.upstream.times
+	switch cause := context.Cause(a.ctx); {
+	case cause == errNoHead:
+		return &forward.Failure{Kind: lb.TimedOut, Why: fmt.Sprintf("no answer within %s", t.ResponseHeaderTimeout)}
+	case cause == errSilent:
+		return &forward.Failure{Kind: lb.TimedOut, Why: fmt.Sprintf("nothing of its answer came for %s", t.ResponseIdleTimeout)}
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &never):
+		return &forward.Failure{Kind: lb.Refused, Why: whyNotConnected(never.error, t.ConnectTimeout)}
+	}
+	return fmt.Errorf("the connection broke before an answer: %w", err)
+}
