@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs core's benchmarks, native and then the simulator's under node, each for a fixed short time.
+# Runs core's benchmarks, native and then the simulator's under node, each for a fixed short time; then measures what a
+# request through the proxy costs.
 # One package after the other: on two cores a neighbour would be measured as well.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -12,3 +13,6 @@ go test "${flags[@]}" ./core/stat ./core/lb ./core/pick ./core/sim
 
 say "WebAssembly under node"
 GOOS=js GOARCH=wasm go test -exec="$(wasm_exec)" "${flags[@]}" ./core/sim
+
+say "the proxy beside a pooled ReverseProxy, each in a process of its own on one processor"
+go run ./scripts/proxybench -n "${REQUESTS:-30000}"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"minilb/core/lb"
 	"minilb/core/scenario"
 )
 
@@ -53,4 +54,28 @@ func BenchmarkSimulateRefused(b *testing.B) {
 	s := one(b, "p2c", "a=20", "b=20", "broken=2,errors=1")
 	s.Consecutive5xx, s.MaxEjectionPercent, s.Requests = 5, 33, 100_000
 	benchmark(b, "p2c", s, Options{})
+}
+
+// The plain queue: one backend of four workers at four fifths of its capacity.
+func BenchmarkSimulateMM4(b *testing.B) {
+	s := one(b, "round_robin", "a=20")
+	s.Rate, s.Requests = 160, 100_000
+	benchmark(b, "round_robin", s, Options{})
+}
+
+// What an event loop costs that does nothing but keep events in order: the
+// measure beside which the others stand.
+func BenchmarkBareHeap(b *testing.B) {
+	b.ReportAllocs()
+	var h heap
+	for i := range 8 {
+		h.push(lb.Time(i), served, 0, 0)
+	}
+	draws := chance(1)
+	for i := range b.N {
+		at := h.next()
+		h.pop()
+		h.push(at+lb.Time(draws.word(forService, uint64(i), 0)>>44), served, 0, 0)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
