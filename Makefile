@@ -2,11 +2,11 @@
 # `make` alone lists them. Arguments for the program: make run ARGS='--help'.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build site same bench theory clean
+.PHONY: help run test build site site-single same bench theory clean
 MAKEFLAGS += --no-print-directory
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## build what changed, then start three backends, the proxy and the playground; Ctrl-C stops all
 	@exec scripts/run.sh $(ARGS)
@@ -19,6 +19,9 @@ build: ## the playground and bin/minilb
 
 site: ## the playground alone, into site/dist
 	@exec scripts/site.sh
+
+site-single: ## the playground as one HTML file, bin/minilb.html, that opens without a server
+	@exec scripts/site-single.sh
 
 same: ## golden scenarios give the same bytes on amd64, amd64 v3 and WebAssembly
 	@exec scripts/same.sh

@@ -36,7 +36,7 @@ func TestABuiltSiteIsWhole(t *testing.T) {
 	if !Built() {
 		return // TestPlaceholderSaysWhatToRun covers this state; make test builds the site and asks again
 	}
-	for _, name := range []string{"minilb.wasm", "minilb.wasm.gz", "wasm_exec.js", "uPlot.iife.min.js", "uPlot.min.css"} {
+	for _, name := range []string{"minilb.wasm.zst", "fzstd.js", "qrcode.js", "sw.js", "embed.html", "wasm_exec.js", "uPlot.iife.min.js", "uPlot.min.css"} {
 		info, err := fs.Stat(FS(), name)
 		if assert.NoError(t, err) {
 			assert.Positive(t, info.Size(), name)

@@ -7,11 +7,12 @@
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const theme = () => ({
     ink: style("--ink"), soft: style("--soft"), grid: style("--grid"), panel: style("--panel"),
-    out: style("--bad"), back: style("--good"), lines: [style("--p50"), style("--p95"), style("--p99")],
+    out: style("--bad"), back: style("--good"), fault: style("--fault"), accent: style("--accent"), lines: [style("--p50"), style("--p95"), style("--p99")],
   });
   let colours = theme();
 
   // cut gives views into the array, one object for each policy.
+  const kinds = 6; // of failure
   const cut = (packed) => {
     const [policies, backends] = packed;
     let at = 2;
@@ -20,9 +21,9 @@
       at += 2;
       const column = () => packed.subarray(at, at += windows);
       const columns = (n) => Array.from({ length: n }, column);
-      const [start, p50, p95, p99, answered, errors] = columns(6);
-      return { windows, seconds, start, percentiles: [p50, p95, p99], answered, errors,
-        stacked: columns(backends), inFlight: columns(backends) };
+      const [start, p50, p95, p99, answered, errors, dropped, attempts] = columns(8);
+      return { windows, seconds, start, percentiles: [p50, p95, p99], answered, errors, dropped, attempts,
+        kinds: columns(kinds), stacked: columns(backends), inFlight: columns(backends), failed: columns(backends) };
     });
   };
 
@@ -31,6 +32,13 @@
 
   // stepped closes the last window: a step chart needs the end of it as a point.
   const stepped = (column) => { const list = gaps(column); list.push(list[list.length - 1] ?? null); return list; };
+
+  // ends are the windows' beginnings and the last one's end.
+  const ends = (run) => {
+    const times = gaps(run.start);
+    if (run.windows) times.push(run.start[run.windows - 1] + run.seconds);
+    return times;
+  };
 
   const milliseconds = (v) => v >= 1000 ? `${+(v / 1000).toPrecision(3)} s` : v >= 1 || v === 0 ? `${+v.toPrecision(3)} ms` : `${+(v * 1000).toPrecision(3)} µs`;
   const percent = (v) => `${(v * 100).toFixed(0)}%`;
@@ -86,9 +94,11 @@
   });
   const timeAxis = () => axis({ size: 26, gap: 4, space: 60, values: (_, list) => list.map((v) => `${+v.toFixed(6)} s`) });
 
-  let now = null; // what is shown: {run, runs, backends, events}
+  let now = null; // what is shown: {run, runs, backends, events, spans, troubles, curves, policies, shown}
 
-  // drawEvents marks the events as lines, solid for out and dotted for back, with words on top while there is room.
+  // drawEvents marks the scenario's faults and the run's events as lines, dashed, solid for out and dotted for back,
+  // with words on top while there is room.
+  const dashes = { fault: [7, 3], out: [], back: [2, 3] };
   const drawEvents = (u) => {
     const { ctx, bbox } = u;
     const events = now.events.slice(0, 200);
@@ -98,12 +108,12 @@
     let free = 0;
     for (const e of events) {
       const x = Math.round(u.valToPos(e.at, "x", true));
-      ctx.strokeStyle = ctx.fillStyle = e.out ? colours.out : colours.back;
+      ctx.strokeStyle = ctx.fillStyle = colours[e.kind];
       ctx.lineWidth = devicePixelRatio;
-      ctx.setLineDash(e.out ? [] : [3 * devicePixelRatio, 3 * devicePixelRatio]);
+      ctx.setLineDash(dashes[e.kind].map((d) => d * devicePixelRatio));
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
-      ctx.lineTo(x, bbox.top + (events.length > 40 ? 8 * devicePixelRatio : bbox.height));
+      ctx.lineTo(x, bbox.top + (events.length > 40 && e.kind !== "fault" ? 8 * devicePixelRatio : bbox.height));
       ctx.stroke();
       const width = ctx.measureText(e.label).width;
       if (x >= free && x + width < bbox.left + bbox.width) {
@@ -143,22 +153,25 @@
     return n ? sum / n : 0;
   };
 
-  // values shows what is under the cursor in the legend, and the whole run's when there is none.
-  const values = (figure, text) => (u) => {
-    const items = figure.querySelectorAll(".legend output");
-    items.forEach((item, i) => { item.textContent = u.cursor.idx == null ? "" : text(i, u.cursor.idx); });
+  // The legend shows what is under the pointer, and without one what is at the clock's moment.
+  const windowAt = (t) => Math.min(Math.max(0, Math.floor(t / (now.run.seconds || 1))), Math.max(0, now.run.windows - 1));
+  const values = (chart) => {
+    if (!chart.text || !chart.plot || chart.dirty) return;
+    const w = chart.plot.cursor.idx ?? windowAt(minilbTime.now());
+    chart.figure.querySelectorAll(".legend output").forEach((item, i) => {
+      const words = chart.text(i, w);
+      if (item.textContent !== words) item.textContent = words;
+    });
   };
 
-  const size = (box) => ({ width: Math.max(200, box.clientWidth), height: Math.max(100, box.clientHeight) });
-  const common = (box) => ({
-    ...size(box), legend: { show: false }, padding: [8, 20, 0, 0],
+  const size = (box) => ({ width: Math.max(200, box.clientWidth), height: Math.max(60, box.clientHeight) });
+  const common = (chart) => ({
+    ...size(chart.box), legend: { show: false }, padding: [8, 20, 0, 0],
     cursor: { sync: { key: sync.key, setSeries: false }, y: false, drag: { x: false, y: false }, points: { show: false } },
+    hooks: { draw: [...(chart.draw ?? []), drawEvents], setCursor: [() => values(chart)] },
   });
-  const shown = (v, text) => (v === v && v !== undefined ? text(v) : "–");
-
-  const latencyFigure = document.getElementById("latency"), shareFigure = document.getElementById("share"),
-    inflightFigure = document.getElementById("inflight");
-  const plotOf = (figure) => figure.querySelector(".plot");
+  const xScale = () => ({ time: false, range: () => [0, endOf(now.runs)] });
+  const shown = (v, text) => (v === v && v !== undefined && v !== null ? text(v) : "–");
 
   const legend = (figure, entries) => {
     const list = figure.querySelector(".legend");
@@ -170,155 +183,162 @@
     }));
   };
 
-  const makeLatency = () => {
-    const box = plotOf(latencyFigure);
-    legend(latencyFigure, ["p50", "p95", "p99"].map((name) => ({ mark: name, name })));
-    const dashes = [[2, 3], [7, 4], []], widths = [1.5, 1.5, 2.25];
-    return new uPlot({
-      ...common(box),
-      scales: {
-        x: { time: false, range: () => [0, endOf(now.runs)] },
-        y: { distr: 3, range: () => latencyRange(now.runs) },
-      },
-      axes: [timeAxis(), axis({ size: 54, gap: 4, splits: (u) => steps125(u.scales.y.min, u.scales.y.max),
-        filter: (_, list) => list, values: (u, list) => {
-          const room = u.bbox.height / devicePixelRatio / list.length > 15;
-          return list.map((v) => room || /^1/.test(String(v * 1e6)) ? milliseconds(v) : "");
-        } })],
-      series: [{}, ...["p50", "p95", "p99"].map((label, i) => ({
-        label, width: widths[i], dash: dashes[i].map((d) => d), stroke: () => colours.lines[i], points: { show: false },
-      }))],
-      hooks: {
-        draw: [drawEvents],
-        setCursor: [values(latencyFigure, (i, w) => shown(now.run.percentiles[i][w], milliseconds))],
-      },
-    }, latencyData(), box);
-  };
-  const latencyData = () => [gaps(now.run.start), ...now.run.percentiles.map(gaps)];
-
-  const makeShare = () => {
-    const box = plotOf(shareFigure);
-    legend(shareFigure, now.backends.map((b) => ({ mark: b.mark, name: `${b.letter} ${b.name}` })));
-    const fill = (b) => () => (b.hatched ? hatch(b.colour) : b.colour);
-    const steps = uPlot.paths.stepped({ align: 1 });
-    return new uPlot({
-      ...common(box),
-      scales: { x: { time: false, range: () => [0, endOf(now.runs)] }, y: { range: [0, 1] } },
-      axes: [timeAxis(), axis({ size: 54, gap: 4, splits: () => [0, 0.25, 0.5, 0.75, 1], values: (_, list) => list.map(percent) })],
-      // The first backend's band reaches down to zero as a fill, each other one's down to the band before it.
-      series: [{}, ...now.backends.map((b, i) => ({
-        label: b.name, paths: steps, width: 1, stroke: () => colours.panel, points: { show: false }, fill: i ? undefined : fill(b),
-      }))],
-      bands: now.backends.slice(1).map((b, i) => ({ series: [i + 2, i + 1], fill: fill(b) })),
-      hooks: {
-        draw: [drawLetters, drawEvents],
-        setCursor: [values(shareFigure, (i, w) => {
-          const before = i ? now.run.stacked[i - 1][w] : 0;
-          return shown(now.run.stacked[i]?.[w] - before, (v) => `${(v * 100).toFixed(1)}%`);
-        })],
-      },
-    }, shareData(), box);
-  };
-  const shareData = () => {
-    const { run } = now;
-    const times = gaps(run.start);
-    if (run.windows) times.push(run.start[run.windows - 1] + run.seconds);
-    return [times, ...run.stacked.map(stepped)];
+  // A chart is a figure and how it is made: options, data, the key that tells when it must be made anew, the words of
+  // its legend, and its table. Only what can be seen is drawn; the rest is drawn when it comes into sight.
+  const charts = [];
+  const add = (id, how) => {
+    const figure = document.getElementById(id);
+    const chart = { figure, box: figure.querySelector(".plot"), plot: null, built: "", dirty: true, near: false, ...how };
+    charts.push(chart);
+    const details = figure.querySelector("details.table");
+    details.addEventListener("toggle", () => fillTable(chart));
+    near.observe(figure);
+    observer.observe(chart.box);
   };
 
-  // The second six backends are dashed here, as they are hatched there.
-  const makeInflight = () => {
-    const box = plotOf(inflightFigure);
-    legend(inflightFigure, now.backends.map((b) => ({ mark: b.mark, name: `${b.letter} ${b.name}` })));
-    return new uPlot({
-      ...common(box),
-      scales: { x: { time: false, range: () => [0, endOf(now.runs)] }, y: { range: () => [0, topOf(now.runs)] } },
-      axes: [timeAxis(), axis({ size: 54, gap: 4, space: 26 })],
-      series: [{}, ...now.backends.map((b) => ({
-        label: b.name, width: 1.75, stroke: b.colour, dash: b.hatched ? [6, 3] : [], points: { show: false },
-      }))],
-      hooks: {
-        draw: [drawEvents],
-        setCursor: [values(inflightFigure, (i, w) => shown(now.run.inFlight[i][w], inFlight))],
-      },
-    }, inflightData(), box);
-  };
-  const inflightData = () => [gaps(now.run.start), ...now.run.inFlight.map(gaps)];
-  const inFlight = (v) => String(+v.toPrecision(3));
-  const topOf = (runs) => {
-    let top = 0;
-    for (const run of runs) for (const column of run.inFlight) for (const v of column) if (v > top) top = v;
-    return round125(Math.max(top, 1), true);
+  const make = (chart, key) => {
+    chart.plot?.destroy();
+    if (chart.legend) legend(chart.figure, chart.legend());
+    chart.plot = new uPlot(chart.options(common(chart), chart), chart.data(), chart.box);
+    chart.built = key;
+    if (chart.still) return;
+    chart.head = document.createElement("div");
+    chart.head.className = "playhead";
+    chart.plot.over.append(chart.head);
+    chart.plot.over.addEventListener("click", (e) => minilbTime.seek(chart.plot.posToVal(e.offsetX, "x")));
   };
 
-  let latency = null, share = null, inflight = null, drawnBackends = "";
+  const drawChart = (chart) => {
+    if (!now || !chart.near || !chart.dirty || !chart.box.clientWidth) return;
+    chart.dirty = false;
+    const key = chart.key ? chart.key() : "one";
+    if (!chart.plot || chart.built !== key) make(chart, key);
+    else chart.plot.setData(chart.data());
+    place(chart);
+    fillTable(chart);
+  };
 
-  const draw = () => {
-    const key = JSON.stringify(now.backends);
-    if (!latency) latency = makeLatency();
-    else latency.setData(latencyData());
-    if (!share || key !== drawnBackends) {
-      share?.destroy();
-      inflight?.destroy();
-      share = makeShare();
-      inflight = makeInflight();
-      drawnBackends = key;
-    } else {
-      share.setData(shareData());
-      inflight.setData(inflightData());
-    }
-    fillTables();
+  // place puts the line of the clock's moment on a chart.
+  const place = (chart, words = true) => {
+    if (!chart.head || chart.dirty) return;
+    const t = minilbTime.now();
+    chart.head.style.transform = `translateX(${chart.plot.valToPos(t, "x")}px)`;
+    if (words && chart.plot.cursor.idx == null) values(chart);
   };
 
   // Tables are written only while they are open: they are for reading, and cost more than the charts.
-  const table = (figure, heads, row) => {
-    const details = figure.querySelector("details.table");
-    if (!details.open || !now) return;
+  const fill = (details, heads, rows) => {
     const line = (cells, kind) => {
       const tr = document.createElement("tr");
       cells.forEach((text, i) => {
         const cell = document.createElement(i ? kind : "th");
         cell.textContent = text;
-        cell.scope = kind === "th" ? "col" : i ? "" : "row";
+        if (cell.tagName === "TH") cell.scope = kind === "th" ? "col" : "row";
         tr.append(cell);
       });
       return tr;
     };
     const element = document.createElement("table"), head = document.createElement("thead"), body = document.createElement("tbody");
     head.append(line(heads, "th"));
-    for (let w = 0; w < now.run.windows; w++) body.append(line(row(w), "td"));
+    body.append(...rows.map((cells) => line(cells, "td")));
     element.append(head, body);
     details.querySelector(".scroll").replaceChildren(element);
   };
-  const fillTables = () => {
-    table(latencyFigure, ["from", "p50", "p95", "p99", "answered", "errors"], (w) => [seconds(now.run.start[w]),
-      ...now.run.percentiles.map((p) => shown(p[w], milliseconds)), String(now.run.answered[w]), String(now.run.errors[w])]);
-    table(inflightFigure, ["from", ...now.backends.map((b) => b.name)], (w) => [seconds(now.run.start[w]),
-      ...now.run.inFlight.map((column) => shown(column[w], inFlight))]);
-    table(shareFigure, ["from", ...now.backends.map((b) => b.name)], (w) => [seconds(now.run.start[w]),
-      ...now.run.stacked.map((s, i) => shown(s[w] - (i ? now.run.stacked[i - 1][w] : 0), (v) => `${(v * 100).toFixed(1)}%`))]);
+  const fillTable = (chart) => {
+    const details = chart.figure.querySelector("details.table");
+    if (details.open && now) fill(details, ...chart.table());
   };
-  for (const figure of [latencyFigure, shareFigure, inflightFigure]) {
-    figure.querySelector("details.table").addEventListener("toggle", fillTables);
-  }
+  const byWindow = (heads, row) => [["from", ...heads], Array.from({ length: now.run.windows }, (_, w) => [seconds(now.run.start[w]), ...row(w)])];
+
+  const near = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const chart = charts.find((c) => c.figure === entry.target);
+      chart.near = entry.isIntersecting;
+      drawChart(chart);
+    }
+  }, { rootMargin: "300px" });
+  const observer = new ResizeObserver((entries) => {
+    for (const entry of entries) {
+      const chart = charts.find((c) => c.box === entry.target);
+      if (chart.plot && chart.box.clientWidth) chart.plot.setSize(size(chart.box));
+      drawChart(chart);
+      if (chart.plot) place(chart);
+    }
+  });
+
+  const nameOf = (b) => (b.name === b.letter ? b.name : `${b.letter} ${b.name}`);
+  const names = () => now.backends.map((b) => ({ mark: b.mark, name: nameOf(b) }));
+  const backendsKey = () => JSON.stringify(now.backends);
+
+  const percentiles = ["p50", "p95", "p99"];
+  const latencyAxis = () => axis({ size: 54, gap: 4, splits: (u) => steps125(u.scales.y.min, u.scales.y.max),
+    filter: (_, list) => list, values: (u, list) => {
+      const room = u.bbox.height / devicePixelRatio / list.length > 15;
+      return list.map((v) => room || /^1/.test(String(v * 1e6)) ? milliseconds(v) : "");
+    } });
+  add("latency", {
+    options: (base) => ({
+      ...base, scales: { x: xScale(), y: { distr: 3, range: () => latencyRange(now.runs) } }, axes: [timeAxis(), latencyAxis()],
+      series: [{}, ...percentiles.map((label, i) => ({
+        label, width: [1.5, 1.5, 2.25][i], dash: [[2, 3], [7, 4], []][i], stroke: () => colours.lines[i], points: { show: false },
+      }))],
+    }),
+    data: () => [gaps(now.run.start), ...now.run.percentiles.map(gaps)],
+    legend: () => percentiles.map((name) => ({ mark: name, name })),
+    text: (i, w) => shown(now.run.percentiles[i][w], milliseconds),
+    table: () => byWindow([...percentiles, "answered", "errors"], (w) => [...now.run.percentiles.map((p) => shown(p[w], milliseconds)),
+      String(now.run.answered[w]), String(now.run.errors[w])]),
+  });
+
+  const shareOf = (i, w) => now.run.stacked[i]?.[w] - (i ? now.run.stacked[i - 1][w] : 0);
+  const tenths = (v) => `${(v * 100).toFixed(1)}%`;
+  add("share", {
+    key: backendsKey, draw: [(u) => drawLetters(u)],
+    options: (base) => {
+      const fill = (b) => () => (b.hatched ? hatch(b.colour) : b.colour);
+      return {
+        ...base, scales: { x: xScale(), y: { range: [0, 1] } },
+        axes: [timeAxis(), axis({ size: 54, gap: 4, splits: () => [0, 0.25, 0.5, 0.75, 1], values: (_, list) => list.map(percent) })],
+        // The first backend's band reaches down to zero as a fill, each other one's down to the band before it.
+        series: [{}, ...now.backends.map((b, i) => ({
+          label: b.name, paths: uPlot.paths.stepped({ align: 1 }), width: 1, stroke: () => colours.panel, points: { show: false }, fill: i ? undefined : fill(b),
+        }))],
+        bands: now.backends.slice(1).map((b, i) => ({ series: [i + 2, i + 1], fill: fill(b) })),
+      };
+    },
+    data: () => [ends(now.run), ...now.run.stacked.map(stepped)],
+    legend: names, text: (i, w) => shown(shareOf(i, w), tenths),
+    table: () => byWindow(now.backends.map((b) => b.name), (w) => now.backends.map((_, i) => shown(shareOf(i, w), tenths))),
+  });
 
   const again = () => {
     colours = theme();
     hatches = new Map();
-    plots().forEach(([plot]) => plot.redraw(false));
+    for (const { plot } of charts) plot?.redraw(false);
   };
-  const plots = () => [[latency, latencyFigure], [share, shareFigure], [inflight, inflightFigure]].filter(([plot]) => plot);
   darkness.addEventListener("change", again);
-  const observer = new ResizeObserver(() => plots().forEach(([plot, figure]) => plot.setSize(size(plotOf(figure)))));
-  [latencyFigure, shareFigure, inflightFigure].forEach((figure) => observer.observe(plotOf(figure)));
+  let worded = 0; // while the clock plays, the words of the legends change ten times a second
+  minilbTime.follow((t, elapsed, playing) => {
+    const words = !playing || performance.now() - worded > 100;
+    if (words) worded = performance.now();
+    for (const chart of charts) if (chart.near && chart.plot) place(chart, words);
+  });
 
-  // show is the one entry: a Float64Array, the policy's place in it, and JSON with backends and events.
+  globalThis.minilbDraw = {
+    add, fill, axis, timeAxis, latencyAxis, xScale, gaps, stepped, shown, byWindow, names, nameOf, backendsKey, round125, milliseconds, seconds, percent, hatch,
+    now: () => now, colours: () => colours, end: () => endOf(now.runs), ends,
+  };
+
+  // show is the one entry: a Float64Array, the policy's place in it, and JSON with backends, events and spans.
   globalThis.minilbCharts = {
     show(packed, index, meta) {
       const runs = cut(packed);
       if (!runs[index]) return;
       now = { runs, run: runs[index], ...JSON.parse(meta) };
-      draw();
+      for (const chart of charts) chart.dirty = true;
+      minilbFlow.show(now);
+      minilbTime.span(endOf(runs), now.events.map((e) => e.at));
+      charts.forEach(drawChart);
     },
   };
 })();

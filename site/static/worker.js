@@ -1,6 +1,6 @@
 // The Web Worker: it receives the compiled program, runs it, and keeps what arrives before the program listens.
 "use strict";
-importScripts("wasm_exec.js");
+if (typeof Go !== "function") importScripts("wasm_exec.js" + location.search); // of the same version as this file
 
 let deliver = null;
 const early = [];

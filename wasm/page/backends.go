@@ -16,7 +16,9 @@ type Card struct {
 	Index    int
 	Name     string
 	Mark     Mark
-	Controls []Control
+	Controls []Control // what most experiments move
+	More     []Control // what folds away: how it serves, and what happens to it
+	Changed  int       // of those that fold away
 }
 
 // Cards are the backends in the scenario's order.
@@ -26,7 +28,15 @@ func (m *Model) Cards() []Card {
 		b := &m.scenario.Backends[i]
 		card := Card{Index: i, Name: b.Name, Mark: MarkOf(i)}
 		for _, p := range param.Of(&b.Parts).All() {
-			card.Controls = append(card.Controls, m.ticks.control(partID(i, p.Name), "backend."+p.Name, p))
+			k := m.words.control(m.ticks.control(partID(i, p.Name), "backend."+p.Name, p))
+			if !k.Advanced {
+				card.Controls = append(card.Controls, k)
+				continue
+			}
+			card.More = append(card.More, k)
+			if k.Changed {
+				card.Changed++
+			}
 		}
 		cards[i] = card
 	}
@@ -108,6 +118,14 @@ type Mark struct {
 	Hatched bool
 }
 
+// Before is a backend's name with its letter before it, unless the letter is the name.
+func (k Mark) Before(name string) string {
+	if name == k.Letter {
+		return name
+	}
+	return k.Letter + " " + name
+}
+
 // colours keep 3:1 on white and on #12161c, and stay apart for people who do not see red, green or blue.
 var colours = [...]string{"#5a5dab", "#8a9c2a", "#b43f66", "#6987ff", "#636c00", "#a28199"}
 
@@ -119,4 +137,33 @@ func MarkOf(i int) Mark {
 		Colour:  colours[i%len(colours)],
 		Hatched: i/len(colours)%2 == 1,
 	}
+}
+
+// CardOf is the place of the backend that a parameter's ID belongs to.
+func CardOf(id string) (i int, ok bool) {
+	i, _, ok = splitID(id)
+	return i, ok
+}
+
+// CardChanges counts what has changed of what folds away in a card.
+func (m *Model) CardChanges(i int) int {
+	n := 0
+	if !(0 <= i && i < len(m.scenario.Backends)) {
+		return 0
+	}
+	for _, p := range param.Of(&m.scenario.Backends[i].Parts).All() {
+		if p.Advanced && p.Changed(param.Scenario) {
+			n++
+		}
+	}
+	return n
+}
+
+// Everything is all controls of the page, those of the backends among them, for the search.
+func (m *Model) Everything() []Control {
+	list := m.Controls()
+	for _, c := range m.Cards() {
+		list = append(append(list, c.Controls...), c.More...)
+	}
+	return list
 }

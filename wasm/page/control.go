@@ -74,12 +74,28 @@ func choices(p *param.Param) []Choice {
 	for _, text := range p.Texts() {
 		chosen[text] = true
 	}
-	list := make([]Choice, len(p.Choices))
-	for i, name := range p.Choices {
-		list[i] = Choice{Name: name, Chosen: chosen[name]}
-		if policy, ok := pick.Find(name); ok && p.Name == "algorithm" {
-			list[i].Help = policy.Summary + ". For when " + policy.When
+	var list []Choice
+	for _, name := range p.Choices {
+		if p.Name == "arrivals" && name == "trace" && !chosen[name] {
+			continue // it needs a file, which a link does not hold
 		}
+		c := Choice{Name: name, Chosen: chosen[name]}
+		if policy, ok := pick.Find(name); ok && p.Name == "algorithm" {
+			c.Help = policy.Summary + ". For when " + policy.When
+		}
+		list = append(list, c)
 	}
 	return list
+}
+
+// Matches says whether a control is meant by what a person typed into the search field: all words of it are in its name,
+// its unit or its help.
+func (k Control) Matches(query string) bool {
+	text := strings.ToLower(k.Label + " " + k.ID + " " + k.Unit + " " + k.Group + " " + k.Help)
+	for _, word := range strings.Fields(strings.ToLower(query)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
 }

@@ -21,6 +21,15 @@ type Figures struct {
 	Share            map[string]float64 `json:"share"`
 	Ejections        int                `json:"ejections"`
 	EjectionsRefused int                `json:"ejections_refused"`
+
+	Kinds          sim.Kinds           `json:"errors_by_kind"`
+	Retries        int                 `json:"retries"`
+	RetriesSkipped sim.Skipped         `json:"retries_skipped"`
+	ClientRetries  int                 `json:"client_retries"`
+	Amplification  float64             `json:"amplification"`
+	AwayFromHome   int                 `json:"away_from_home"`
+	Unanswered     int                 `json:"unanswered"`
+	Backends       []sim.BackendResult `json:"backends"`
 }
 
 // Failed is the share of requests that were dropped or answered with an error.
@@ -35,15 +44,16 @@ func (f Figures) Failed() float64 {
 type Outcome struct {
 	Scenario scenario.Scenario
 	Results  []Figures
+	Verdicts []sim.Verdict
 }
 
-// ReadOutcome reads the JSON of `minilb simulate --json`.
-func ReadOutcome(s scenario.Scenario, text []byte) (Outcome, error) {
+// ReadOutcome reads the JSON of `minilb simulate --json`, and what core says of it.
+func ReadOutcome(s scenario.Scenario, text []byte, verdicts []sim.Verdict) (Outcome, error) {
 	var report struct{ Results []Figures }
 	if err := json.Unmarshal(text, &report); err != nil {
 		return Outcome{}, fmt.Errorf("page: results: %w", err)
 	}
-	return Outcome{Scenario: s, Results: report.Results}, nil
+	return Outcome{Scenario: s, Results: report.Results, Verdicts: verdicts}, nil
 }
 
 // Of is one policy's figures; ok is false when it did not run.

@@ -22,6 +22,9 @@ var openAtFirst = []string{"policy", "traffic", "backends", "ejection"}
 func (m *Model) Groups() []Group {
 	var groups []Group
 	for _, p := range m.params.All() {
+		if ignored(p) && p.Name != "backend" {
+			continue
+		}
 		i := slices.IndexFunc(groups, func(g Group) bool { return g.Name == p.Group })
 		if i < 0 {
 			i = len(groups)
@@ -40,6 +43,13 @@ func (m *Model) Groups() []Group {
 	return groups
 }
 
+// unused are parameters of the proxy that a simulation has no use for: it has no paths, headers or cookies.
+var unused = []string{"sticky-cookie", "hash-on", "check-path", "check-expect"}
+
+// ignored says whether a parameter is not among the controls: the simulation does not look at it, or, for the backends,
+// it has cards of its own.
+func ignored(p *param.Param) bool { return p.Name == "backend" || slices.Contains(unused, p.Name) }
+
 // A Badge is what a section's heading says about changed parameters inside, so that a folded section shows that
 // something in it is not as usual. Text is empty when all is.
 type Badge struct{ Section, Text string }
@@ -53,7 +63,7 @@ func (m *Model) Badges() []Badge {
 		if !slices.Contains(names, p.Group) {
 			names = append(names, p.Group)
 		}
-		if p.Changed(param.Scenario) {
+		if p.Changed(param.Scenario) && (!ignored(p) || p.Name == "backend") {
 			changed[p.Group]++
 			if p.Advanced {
 				more[p.Group]++

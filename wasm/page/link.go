@@ -9,25 +9,25 @@ import (
 )
 
 // firstSight is the preset that an address without a scenario opens: something is wrong in it, and one button fixes it.
-const firstSight = "fails-fast"
+const firstSight = "monday"
 
 // maxShownLink is how much of a link is looked at; the codec has a limit of its own, far below this one.
 const maxShownLink = 1 << 20
 
 // read turns the fragment of an address into a scenario, and says what the person must know about it.
-func read(fragment string) (s scenario.Scenario, notice string) {
+func read(fragment string) (s scenario.Scenario, from sent, notice string) {
 	fragment = strings.TrimPrefix(fragment, "#")
 	if fragment == "" {
-		return opening(), ""
+		return opening(), sent{}, ""
 	}
-	s, err := scenario.Decode(unescape(fragment[:min(len(fragment), maxShownLink)]))
+	s, stamp, err := scenario.DecodeStamped(unescape(fragment[:min(len(fragment), maxShownLink)]))
 	if err != nil {
-		return scenario.Default(), "This link cannot be read, so the page shows the default scenario: " + err.Error()
+		return scenario.Default(), sent{}, "This link cannot be read, so the page shows the default scenario: " + err.Error()
 	}
 	if err := s.Check(); err != nil {
-		return scenario.Default(), "This link is no scenario that can run, so the page shows the default one: " + err.Error()
+		return scenario.Default(), sent{}, "This link is no scenario that can run, so the page shows the default one: " + err.Error()
 	}
-	return s, unknown(s)
+	return s, sent{scenario.Encode(s), stamp}, unknown(s)
 }
 
 // unescape undoes what some programs do to the links they pass on: %3B for a semicolon. A link itself has no percent
@@ -91,6 +91,7 @@ func (m *Model) Incidents() []Incident {
 	link := m.Link()
 	list := make([]Incident, len(scenario.Presets))
 	for i, p := range scenario.Presets {
+		p.Title, p.Sentence = m.words.T(p.Title), m.words.T(p.Sentence)
 		list[i] = Incident{p, p.Link == link}
 	}
 	return list

@@ -22,6 +22,9 @@ type Model struct {
 	params   *param.Set // over scenario, which therefore is only ever assigned to, never replaced
 	ticks    tickCache
 	shown    string
+	sent     sent
+	words    Words
+	variants []Variant
 }
 
 // Open is the page for the fragment of an address, with or without its #.
@@ -35,8 +38,8 @@ func Open(fragment string) *Model {
 // Load replaces the scenario by a link's. An empty fragment opens the first incident; a link that cannot be read opens
 // the default scenario and says so.
 func (m *Model) Load(fragment string) {
-	s, notice := read(fragment)
-	m.scenario, m.Notice, m.shown = s, notice, ""
+	s, from, notice := read(fragment)
+	m.scenario, m.Notice, m.shown, m.sent = s, notice, "", from
 }
 
 // Scenario is a copy that later changes do not touch.
@@ -73,19 +76,21 @@ func (m *Model) Show(policy string) { m.shown = policy }
 func (m *Model) Controls() []Control {
 	var list []Control
 	for _, p := range m.params.All() {
-		if p.Name != "backend" {
+		if !ignored(p) {
 			list = append(list, m.control(p))
 		}
 	}
 	return list
 }
 
-func (m *Model) control(p *param.Param) Control { return m.ticks.control(p.Name, p.Name, p) }
+func (m *Model) control(p *param.Param) Control {
+	return m.words.control(m.ticks.control(p.Name, p.Name, p))
+}
 
 // Control is one of them, or one of a backend's, by its ID; ok is false when there is none, because a backend is gone.
 func (m *Model) Control(id string) (k Control, ok bool) {
 	found := m.with(id, func(key string, p *param.Param) error {
-		k = m.ticks.control(id, key, p)
+		k = m.words.control(m.ticks.control(id, key, p))
 		return nil
 	})
 	return k, found == nil

@@ -8,9 +8,11 @@ import "minilb/core/sim"
 //	policies, backends
 //	then for each policy:
 //	  windows, seconds per window
-//	  start[windows] in seconds, p50[…] p95[…] p99[…] in ms, answered[…], errors[…]
+//	  start[windows] in seconds, p50[…] p95[…] p99[…] in ms, answered[…], errors[…], dropped[…], attempts[…]
+//	  kinds[…] for each of sim.KindNames: requests that went wrong in that way
 //	  stacked[…] for each backend: its share and that of all backends before it, 0 to 1
 //	  inFlight[…] for each backend: mean requests in flight
+//	  failed[…] for each backend: attempts that ended badly
 //
 // NaN stands for a window in which there was nothing to measure.
 func Pack(results []sim.Result, backends int) []float64 {
@@ -22,13 +24,13 @@ func Pack(results []sim.Result, backends int) []float64 {
 	return out
 }
 
-// columnsBeforeBackends are start, three percentiles, answered and errors.
-const columnsBeforeBackends = 6
+// columnsBeforeBackends are start, three percentiles, four counts and the kinds of failure.
+const columnsBeforeBackends = 8 + len(sim.KindNames)
 
 func packedSize(results []sim.Result, backends int) int {
 	size := 2
 	for _, r := range results {
-		size += 2 + len(r.Series.Start)*(columnsBeforeBackends+2*backends)
+		size += 2 + len(r.Series.Start)*(columnsBeforeBackends+3*backends)
 	}
 	return size
 }
@@ -41,9 +43,17 @@ func packSeries(out []float64, s sim.Series) []float64 {
 	out = append(out, s.P99...)
 	out = appendInts(out, s.Answered)
 	out = appendInts(out, s.Errors)
+	out = appendInts(out, s.Dropped)
+	out = appendInts(out, s.Attempts)
+	for _, row := range s.Kinds {
+		out = appendInts(out, row)
+	}
 	out = appendStacked(out, s.Share)
 	for _, row := range s.InFlight {
 		out = append(out, row...)
+	}
+	for _, row := range s.Failed {
+		out = appendInts(out, row)
 	}
 	return out
 }

@@ -2,6 +2,8 @@ package page
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -47,7 +49,18 @@ var figures = []figure{
 	{"mean", "mean", func(f Figures) float64 { return f.Latency.Mean }, Milliseconds, true, false},
 	{"errors", "errors", func(f Figures) float64 { return float64(f.Errors) }, count, true, true},
 	{"dropped", "dropped", func(f Figures) float64 { return float64(f.Dropped) }, count, true, false},
+	{"5xx", "· 5xx", func(f Figures) float64 { return float64(f.Kinds.ServerError) }, count, false, false},
+	{"timeout", "· timeout", func(f Figures) float64 { return float64(f.Kinds.Timeout) }, count, false, false},
+	{"refused", "· refused", func(f Figures) float64 { return float64(f.Kinds.Refused) }, count, false, false},
+	{"broken", "· broken", func(f Figures) float64 { return float64(f.Kinds.Broken) }, count, false, false},
+	{"no_backend", "· no backend", func(f Figures) float64 { return float64(f.Kinds.NoBackend) }, count, false, false},
+	{"queue_full", "· queue full", func(f Figures) float64 { return float64(f.Kinds.QueueFull) }, count, false, false},
 	{"attempts", "attempts", func(f Figures) float64 { return float64(f.Attempts) }, count, false, false},
+	{"amplification", "attempts per request", func(f Figures) float64 { return f.Amplification }, factor, false, false},
+	{"retries", "retries", func(f Figures) float64 { return float64(f.Retries) }, count, false, false},
+	{"client_retries", "clients' retries", func(f Figures) float64 { return float64(f.ClientRetries) }, count, false, false},
+	{"away_from_home", "away from home", func(f Figures) float64 { return float64(f.AwayFromHome) }, count, false, false},
+	{"unanswered", "unanswered", func(f Figures) float64 { return float64(f.Unanswered) }, count, true, false},
 	{"ejections", "ejections", func(f Figures) float64 { return float64(f.Ejections) }, count, false, false},
 	{"ejections_refused", "ejections refused", func(f Figures) float64 { return float64(f.EjectionsRefused) }, count, false, false},
 }
@@ -59,11 +72,13 @@ func (o Outcome) Table(shown string) Table {
 		t.Policies = append(t.Policies, f.Algorithm)
 	}
 	for _, g := range figures {
-		t.Lines = append(t.Lines, o.line(g))
+		if line := o.line(g); slices.Contains(always, g.key) || o.any(g) {
+			t.Lines = append(t.Lines, line)
+		}
 	}
 	for i, b := range o.Scenario.Backends {
 		mark := MarkOf(i)
-		line := o.line(figure{"share " + b.Name, mark.Letter + " " + b.Name, func(f Figures) float64 { return f.Share[b.Name] }, Percent, false, i == 0})
+		line := o.line(figure{"share " + b.Name, mark.Before(b.Name), shareOf(b.Name), Percent, false, i == 0})
 		line.Mark = &mark
 		t.Lines = append(t.Lines, line)
 	}
@@ -72,6 +87,29 @@ func (o Outcome) Table(shown string) Table {
 	}
 	return t
 }
+
+// always are the figures that are shown even when they are zero for everybody.
+var always = []string{"p50", "p95", "p99", "max", "mean", "errors", "dropped", "attempts", "ejections", "ejections_refused"}
+
+// any says whether a figure is worth a line: somebody has it.
+func (o Outcome) any(g figure) bool {
+	return slices.ContainsFunc(o.Results, func(f Figures) bool {
+		v := g.value(f)
+		return v != 0 && !(g.key == "amplification" && v == 1)
+	})
+}
+
+// shareOf is NaN for a run that had no such backend.
+func shareOf(name string) func(Figures) float64 {
+	return func(f Figures) float64 {
+		if share, known := f.Share[name]; known {
+			return share
+		}
+		return math.NaN()
+	}
+}
+
+func factor(v float64) string { return significant(v, 3) }
 
 func (o Outcome) line(g figure) TableLine {
 	line := TableLine{Key: g.key, Head: g.head, First: g.first}

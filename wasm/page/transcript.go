@@ -1,7 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"minilb/core/lb"
@@ -60,7 +62,7 @@ func (l Line) Class() string {
 type ChartMark struct {
 	At    float64 `json:"at"`
 	Label string  `json:"label"`
-	Out   bool    `json:"out"`
+	Kind  string  `json:"kind"` // fault, out or back
 }
 
 // Marks are the events that take a backend out or bring it back, each with the backend's letter.
@@ -73,12 +75,19 @@ func (t Transcript) Marks(s scenario.Scenario) []ChartMark {
 	for _, l := range t.Lines {
 		switch l.Class() {
 		case "out":
-			marks = append(marks, ChartMark{l.At, letters[l.Backend] + " " + l.What, true})
+			marks = append(marks, ChartMark{l.At, letters[l.Backend] + " " + l.What, "out"})
 		case "back":
-			marks = append(marks, ChartMark{l.At, letters[l.Backend] + " back", false})
+			marks = append(marks, ChartMark{l.At, letters[l.Backend] + " back", "back"})
 		}
 	}
 	return marks
+}
+
+// Moments are the faults of the scenario and the events of the run, in the order of time.
+func (t Transcript) Moments(s scenario.Scenario) []ChartMark {
+	all := append(Planned(s), t.Marks(s)...)
+	slices.SortStableFunc(all, func(a, b ChartMark) int { return cmp.Compare(a.At, b.At) })
+	return all
 }
 
 // Ran says what a run was and how long it took.

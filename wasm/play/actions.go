@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall/js"
 
-	"honnef.co/go/js/dom/v2"
+	"minilb/wasm/dom"
 
 	"minilb/wasm/page"
 )
@@ -21,6 +21,7 @@ func (a *app) listen() {
 	on(a.controls, "focusin", a.onHint)
 	on(a.controls, "pointerover", a.onHint)
 	on(a.byID("shown"), "change", a.onShow)
+	a.listenInstrument()
 	a.document.AddEventListener("click", false, a.onClick)
 	a.document.AddEventListener("toggle", true, a.onToggle)
 	a.onWindow("hashchange", a.reopen)
@@ -53,7 +54,9 @@ func since(e dom.Event) float64  { return e.Underlying().Get("timeStamp").Float(
 // onInput is a slider that moves, or a field that is typed into.
 func (a *app) onInput(e dom.Event) {
 	target := e.Target()
-	if id, ok := data(target, "slide"); ok {
+	if _, ok := data(target, "search"); ok || target.Underlying().Get("id").String() == "search" {
+		a.find(value(target))
+	} else if id, ok := data(target, "slide"); ok {
 		position, _ := strconv.Atoi(value(target))
 		a.set(id, a.model.Slide(id, position), target, e)
 	} else if id, ok := data(target, "set"); ok {
@@ -170,6 +173,8 @@ func (a *app) press(do string, e dom.Event) {
 		a.applyRemedy(e)
 	case "compare":
 		a.set("algorithm", a.model.Toggle("algorithm", page.Reference, true), nil, e)
+	case "keep", "drop", "study":
+		a.compareMore(do, e)
 	case "stop":
 		a.do(a.queue.Stop(now()))
 	case "dismiss":
@@ -193,9 +198,14 @@ func (a *app) applyRemedy(e dom.Event) {
 	for _, s := range r.Sets {
 		a.sync(s.ID, nil)
 	}
-	if len(r.Sets) > 0 {
+	_, ran := a.shown.outcome.Of(r.Show)
+	switch {
+	case r.Add:
+		a.rebuild(e, `[data-do="add"]`)
+	case len(r.Sets) > 0 || !ran:
+		a.sync("algorithm", nil)
 		a.changed(since(e))
-	} else if a.shown != nil {
+	default:
 		a.render()
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"syscall/js"
 	"time"
 
-	"honnef.co/go/js/dom/v2"
+	"minilb/wasm/dom"
 
 	"minilb/wasm/page"
 )
@@ -27,8 +27,15 @@ type app struct {
 	asked   asked   // the run in progress
 	shown   *result // the run on the page
 	remedy  page.Remedy
-	waiting bool    // a write to the address bar is on its way
-	since   float64 // the newest input
+	seeds   int           // of the study that is asked for; 0 is none
+	study   page.Study    // the newest
+	removed int           // the backend that the view of keys takes away
+	draws   int           // of the sample in the third calculator
+	key     string        // that the person typed into the view of keys
+	keys    *page.KeyView // on the page
+	keysOf  string        // what they were made for
+	waiting bool          // a write to the address bar is on its way
+	since   float64       // the newest input
 }
 
 // asked is what a run was started for.
@@ -42,13 +49,15 @@ const addressEvery = 250
 
 func openApp(loader, charts js.Value) {
 	a := &app{
-		address: page.Throttle{Every: addressEvery}, unfolded: map[string]bool{}, written: map[string]string{},
-		document: dom.GetWindow().Document(), charts: charts,
+		draws: page.DefaultDraws, address: page.Throttle{Every: addressEvery}, unfolded: map[string]bool{}, written: map[string]string{},
+		document: dom.OpenDocument(), charts: charts,
 	}
 	a.controls = a.byID("controls")
 	a.model = page.Open(a.fragment())
+	a.translate()
 	a.runner = newRunner(loader, a)
 	a.listen()
+	a.listenShare()
 	a.loaded()
 }
 
@@ -65,7 +74,7 @@ func (a *app) loaded() {
 
 // changed is the end of whatever a person did. The simulation comes first: the worker is busy while the page follows.
 func (a *app) changed(since float64) {
-	a.since = since
+	a.since, a.seeds = since, 0
 	_, step := a.queue.Submit(now())
 	a.do(step)
 	a.writeAddress()
@@ -118,12 +127,24 @@ func (a *app) do(s page.Step) {
 	}
 	if s.Start > 0 {
 		a.asked = asked{a.model.Ask(), a.since}
-		a.runner.start(s.Start, a.asked.model.Link)
+		a.runner.start(s.Start, a.asked.model.Link, a.seeds)
 		a.state("running")
+		a.showProgressSoon(s.Start)
 	}
 	if s.Wake > 0 {
 		after(s.Wake, func() { a.do(a.queue.Tick(now())) })
 	}
+}
+
+// progressAfter is when a run that is not over yet gets its bar and its Stop button, whatever the worker says until then.
+const progressAfter = 60
+
+func (a *app) showProgressSoon(run int) {
+	after(progressAfter, func() {
+		if a.queue.Running() == run && a.byID("progress").Underlying().Get("hidden").Bool() {
+			a.progress(0.005)
+		}
+	})
 }
 
 // state is on the document for style sheets and tests.

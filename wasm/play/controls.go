@@ -5,7 +5,7 @@ package main
 import (
 	"strings"
 
-	"honnef.co/go/js/dom/v2"
+	"minilb/wasm/dom"
 
 	"minilb/wasm/page"
 )
@@ -14,11 +14,13 @@ import (
 // backend comes or goes; moving a slider changes its own row only.
 func (a *app) buildControls() {
 	var m markup
+	search(&m)
 	for _, g := range a.model.Groups() {
 		a.group(&m, g)
 	}
 	m.element("p", "Point at a control to read what it does.", "id", "hint", "aria-hidden", "true")
 	a.controls.SetInnerHTML(m.String())
+	a.translateIn(a.controls)
 	a.forgetBadges()
 	a.markChanged()
 }
@@ -58,12 +60,67 @@ func (a *app) cards(m *markup) {
 		m.close("div")
 		m.element("p", "", "class", "error", "id", "name-"+number(c.Index)+"-error", "hidden", "")
 		rowsOf(m, c.Controls, " of "+c.Name)
+		a.moreOf(m, c)
 		m.close("div")
 	}
 	m.open("div", "class", "foot")
 	m.element("button", "Add a backend", "type", "button", "data-do", "add", when(!a.model.CanAdd(), "disabled"), "")
 	m.element("button", "Reset everything", "type", "button", "data-do", "reset-all")
 	m.close("div")
+}
+
+// moreOf is how a backend serves and what happens to it, folded away.
+func (a *app) moreOf(m *markup, c page.Card) {
+	name := "card " + c.Name
+	m.open("details", "class", "more", "data-group", name, when(a.unfolded[name], "open"), "")
+	m.open("summary").text("service, queue, faults").element("span", changedText(c.Changed), "class", "badge", "id", "card-"+number(c.Index)+"-badge").close("summary")
+	rowsOf(m, c.More, " of "+c.Name)
+	m.close("details")
+}
+
+func changedText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return number(n) + " changed"
+}
+
+// search is the field over all parameters.
+func search(m *markup) {
+	m.open("div", "class", "search")
+	m.element("label", "Search", "for", "search")
+	m.open("input", "type", "search", "id", "search", "placeholder", "parameters, such as retries", "spellcheck", "false", "autocapitalize", "off")
+	m.element("output", "", "id", "found", "aria-live", "polite")
+	m.element("button", "Close", "type", "button", "class", "phone", "data-do", "sheet")
+	m.close("div")
+}
+
+// find shows the rows that are searched for and hides the others; an empty field shows all of them again.
+func (a *app) find(query string) {
+	found := 0
+	match := map[string]bool{}
+	for _, k := range a.model.Everything() {
+		match[k.ID+"-row"] = k.Matches(query)
+		if match[k.ID+"-row"] {
+			found++
+		}
+	}
+	for _, row := range a.controls.QuerySelectorAll(".row, .checkrow") {
+		row.Underlying().Set("hidden", !match[row.Underlying().Get("id").String()])
+	}
+	toggleClass(a.controls, "searching", query != "")
+	for _, fold := range a.controls.QuerySelectorAll("details") {
+		empty := fold.QuerySelector(".row:not([hidden]), .checkrow:not([hidden])") == nil
+		fold.Underlying().Set("hidden", query != "" && empty)
+		if query != "" && !empty {
+			fold.Underlying().Set("open", true)
+		}
+	}
+	text := ""
+	if query != "" {
+		text = number(found) + " found"
+	}
+	a.setText("found", text)
 }
 
 // swatch is the classes of a backend's mark; the colours behind them are in the style sheet.
@@ -171,6 +228,7 @@ func (a *app) sync(id string, using dom.Element) {
 	if row := a.byID(id + "-row"); row != nil {
 		toggleClass(row, "changed", k.Changed)
 	}
+	a.syncCard(id)
 	set := func(id string, change func(dom.Element)) {
 		if e := a.byID(id); e != nil && (using == nil || !e.Underlying().Equal(using.Underlying())) {
 			change(e)
@@ -189,6 +247,17 @@ func (a *app) sync(id string, using dom.Element) {
 		a.syncChecks(k)
 	default:
 		set(id, func(e dom.Element) { e.Underlying().Set("value", k.Text) })
+	}
+}
+
+// syncCard counts what has changed of what folds away in a backend's card.
+func (a *app) syncCard(id string) {
+	i, ok := page.CardOf(id)
+	if !ok {
+		return
+	}
+	if badge := a.byID("card-" + number(i) + "-badge"); badge != nil {
+		badge.SetTextContent(changedText(a.model.CardChanges(i)))
 	}
 }
 

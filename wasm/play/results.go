@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"syscall/js"
 
 	"minilb/wasm/page"
@@ -12,20 +13,23 @@ import (
 
 // A result is a run on the page, kept so that another policy's charts can be shown without another run.
 type result struct {
-	asked       page.Asked
-	outcome     page.Outcome
-	transcripts []page.Transcript
-	series      js.Value
+	asked   page.Asked
+	outcome page.Outcome
+	courses []page.Course
+	series  js.Value
+	digest  string // as links carry it
 }
 
 // done shows a run: figures, sentence, charts, events, and how long it took from the movement of the hand.
 func (a *app) done(message js.Value) {
 	text := message.Get("json").String()
-	outcome, err := page.ReadOutcome(a.asked.model.Scenario, []byte(text))
-	r := &result{asked: a.asked.model, outcome: outcome, series: message.Get("series")}
+	var digest page.Digest
+	err := json.Unmarshal([]byte(message.Get("digest").String()), &digest)
+	outcome, err2 := page.ReadOutcome(a.asked.model.Scenario, []byte(text), digest.Verdicts)
 	if err == nil {
-		err = json.Unmarshal([]byte(message.Get("transcripts").String()), &r.transcripts)
+		err = err2
 	}
+	r := &result{asked: a.asked.model, outcome: outcome, courses: digest.Courses, series: message.Get("series"), digest: message.Get("mark").String()}
 	if err != nil {
 		a.failed(err.Error())
 		return
@@ -36,6 +40,7 @@ func (a *app) done(message js.Value) {
 	a.render()
 	a.setText("ran", page.Ran(outcome, message.Get("ms").Float()))
 	a.measure()
+	a.afterResult()
 }
 
 // measure notes the time from the input to the numbers, for people in the developer tools and for the tests.
@@ -59,37 +64,58 @@ func (a *app) failed(reason string) {
 func (a *app) render() {
 	r := a.shown
 	policy := a.model.Showing(r.outcome)
-	a.setText("verdict", page.Verdict(r.outcome, policy))
+	a.say(r.outcome.Sentence(policy))
 	a.remedy = page.FindRemedy(r.outcome, policy)
 	a.hide("remedy", a.remedy.Label == "")
 	a.byID("remedy").QuerySelector("button").SetTextContent(a.remedy.Label)
 	a.policies(policy)
 	a.compare(policy)
 	for i, f := range r.outcome.Results {
-		if f.Algorithm == policy && i < len(r.transcripts) {
-			a.transcript(r.transcripts[i])
-			a.charts.Call("show", r.series, i, string(chartMeta(r.outcome, r.transcripts[i])))
+		if f.Algorithm == policy && i < len(r.courses) {
+			a.transcript(r.courses[i].Transcript)
+			a.charts.Call("show", r.series, i, string(chartMeta(r, i)))
 		}
+	}
+	a.instrument(policy)
+}
+
+// say changes the sentence, and only when it is another one: what is written is read out.
+func (a *app) say(sentence string) {
+	if verdict := a.byID("verdict"); verdict.Underlying().Get("textContent").String() != sentence {
+		verdict.SetTextContent(sentence)
 	}
 }
 
-// chartMeta is what charts.js needs beside the numbers.
-func chartMeta(o page.Outcome, t page.Transcript) []byte {
+// chartMeta is what the charts and the flow need beside the numbers, for the policy at that place.
+func chartMeta(r *result, at int) []byte {
 	type backend struct {
-		Name    string `json:"name"`
-		Letter  string `json:"letter"`
-		Mark    string `json:"mark"`
-		Colour  string `json:"colour"`
-		Hatched bool   `json:"hatched"`
+		Name     string `json:"name"`
+		Letter   string `json:"letter"`
+		Mark     string `json:"mark"`
+		Colour   string `json:"colour"`
+		Hatched  bool   `json:"hatched"`
+		Capacity int    `json:"capacity"`
 	}
+	s := r.outcome.Scenario
 	meta := struct {
-		Backends []backend        `json:"backends"`
-		Events   []page.ChartMark `json:"events"`
-	}{Events: t.Marks(o.Scenario)}
-	for i, b := range o.Scenario.Backends {
+		Backends  []backend        `json:"backends"`
+		Events    []page.ChartMark `json:"events"`
+		Spans     []page.Span      `json:"spans"`
+		Troubles  []page.Span      `json:"troubles"`
+		Curves    [][][2]float64   `json:"curves"`
+		Policies  []string         `json:"policies"`
+		Shown     string           `json:"shown"`
+		Balancers int              `json:"balancers"`
+	}{Events: r.courses[at].Transcript.Moments(s), Spans: r.courses[at].Spans, Troubles: page.Troubles(s), Balancers: max(1, s.BalancerCount)}
+	for i, b := range s.Backends {
 		k := page.MarkOf(i)
-		meta.Backends = append(meta.Backends, backend{b.Name, k.Letter, markClass(k), k.Colour, k.Hatched})
+		meta.Backends = append(meta.Backends, backend{b.Name, k.Letter, markClass(k), k.Colour, k.Hatched, b.Capacity})
 	}
+	for i, f := range r.outcome.Results {
+		meta.Policies = append(meta.Policies, f.Algorithm)
+		meta.Curves = append(meta.Curves, r.courses[i].Curve)
+	}
+	meta.Shown = meta.Policies[at]
 	text, err := json.Marshal(meta)
 	if err != nil {
 		panic("play: " + err.Error()) // names, letters and times
@@ -121,8 +147,11 @@ func (a *app) replace(id, text string) {
 
 // compare is the table: a line for each figure, a column for each policy.
 func (a *app) compare(chosen string) {
-	o := a.shown.outcome
-	t := o.Table(chosen)
+	a.byID("compare").QuerySelector(".scroll").SetInnerHTML(tableOf(a.shown.outcome.Table(chosen), chosen))
+}
+
+// tableOf writes a table with the column of the chosen policy marked.
+func tableOf(t page.Table, chosen string) string {
 	var m markup
 	m.open("table").open("thead").open("tr").open("td").close("td")
 	for _, policy := range t.Policies {
@@ -137,29 +166,36 @@ func (a *app) compare(chosen string) {
 		}
 		m.text(line.Head).close("th")
 		for i, c := range line.Cells {
-			class := ""
-			if c.Best {
-				class = "best"
-			}
-			if t.Policies[i] == chosen {
-				class += " shown"
-			}
-			if c.Words {
-				class += " words"
-			}
-			m.element("td", c.Text, "class", class, when(c.Exact != "", "data-value"), c.Exact, when(line.Key != "", "data-figure"), line.Key)
+			m.element("td", c.Text, "class", cellClass(c, t.Policies[i] == chosen), when(c.Exact != "", "data-value"), c.Exact,
+				when(line.Key != "", "data-figure"), line.Key)
 		}
 		m.close("tr")
 	}
 	m.close("tbody").close("table")
-	a.byID("compare").QuerySelector(".scroll").SetInnerHTML(m.String())
+	return m.String()
+}
+
+func cellClass(c page.Cell, shown bool) string {
+	class := ""
+	if c.Best {
+		class = "best"
+	}
+	if shown {
+		class += " shown"
+	}
+	if c.Words {
+		class += " words"
+	}
+	return class
 }
 
 func (a *app) transcript(t page.Transcript) {
 	a.setText("transcript-note", t.Note())
 	var m markup
 	for _, line := range t.Lines {
-		m.element("li", line.Text, "class", line.Class())
+		m.open("li", "class", line.Class())
+		m.element("button", line.Text, "type", "button", "data-at", strconv.FormatFloat(line.At, 'f', -1, 64))
+		m.close("li")
 	}
 	a.byID("transcript").QuerySelector("ol").SetInnerHTML(m.String())
 }

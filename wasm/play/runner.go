@@ -38,8 +38,13 @@ func (r *runner) replace() {
 	r.attend()
 }
 
-func (r *runner) start(run int, link string) {
-	r.worker.Call("postMessage", map[string]any{"run": run, "link": link})
+func (r *runner) start(run int, link string, seeds int) {
+	r.worker.Call("postMessage", map[string]any{"run": run, "link": link, "seeds": seeds})
+}
+
+// export asks for a run again, as the text of a file: "csv" for the results, "series" for what the charts show.
+func (r *runner) export(what, link string) {
+	r.worker.Call("postMessage", map[string]any{"run": 0, "link": link, "export": what})
 }
 
 func (r *runner) cancel(run int) {
@@ -49,6 +54,10 @@ func (r *runner) cancel(run int) {
 // hear takes a message of the worker. What is late, because a worker has been replaced since, is dropped.
 func (a *app) hear(message js.Value) {
 	run := message.Get("run").Int()
+	if message.Get("kind").String() == "file" {
+		a.exported(message.Get("what").String(), message.Get("text").String())
+		return
+	}
 	if !a.queue.Fresh(run) {
 		return
 	}
@@ -58,6 +67,8 @@ func (a *app) hear(message js.Value) {
 		return
 	case "done":
 		a.done(message)
+	case "studied":
+		a.studied(message.Get("json").String())
 	case "failed":
 		a.failed(message.Get("message").String())
 	case "cancelled":

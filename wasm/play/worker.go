@@ -12,8 +12,8 @@ import (
 	"minilb/wasm/page"
 )
 
-// A worker simulates, one scenario at a time. Messages to it are {run, link} and {cancel}; from it {progress, done},
-// and one at the end of each run: {done, json, transcripts, series}, {failed} or {cancelled}, each with its run.
+// A worker simulates, one scenario at a time. Messages to it are {run, link, seeds} and {cancel}; from it {progress, done},
+// and one at the end of each run: {done, json, digest, series}, {studied, json}, {failed} or {cancelled}, each with its run.
 type worker struct {
 	jobs      chan job
 	cancelled int // the newest run that is not wanted any more; those before it are not either
@@ -22,13 +22,16 @@ type worker struct {
 }
 
 type job struct {
-	run  int
-	link string
+	run   int
+	link  string
+	seeds int // 0 is a run; more, a study
+
+	export string // the file to make instead of showing the results
 }
 
 const (
 	yieldEvery = 8.0  // ms between two looks for messages: a cancelled run ends within this, half a frame
-	tellEvery  = 60.0 // ms between two reports of progress
+	tellEvery  = 40.0 // ms between two reports of progress; the first comes before a person wonders
 )
 
 // serve is the worker's main: it never returns.
@@ -36,7 +39,9 @@ func serve() {
 	w := &worker{jobs: make(chan job, 16), pause: newPause()}
 	js.Global().Call("minilbListen", js.FuncOf(w.receive))
 	for j := range w.jobs {
-		if j.run > w.cancelled {
+		if j.export != "" {
+			export(j)
+		} else if j.run > w.cancelled {
 			w.work(j)
 		} else {
 			post(map[string]any{"kind": "cancelled", "run": j.run})
@@ -52,16 +57,48 @@ func (w *worker) receive(_ js.Value, args []js.Value) any {
 		return nil
 	}
 	select {
-	case w.jobs <- job{message.Get("run").Int(), message.Get("link").String()}:
+	case w.jobs <- jobOf(message):
 	default: // the page sends one run at a time; a flood is not from it
 	}
 	return nil
+}
+
+func jobOf(message js.Value) job {
+	j := job{run: message.Get("run").Int(), link: message.Get("link").String()}
+	if n := message.Get("seeds"); !n.IsUndefined() {
+		j.seeds = n.Int()
+	}
+	if what := message.Get("export"); !what.IsUndefined() {
+		j.export = what.String()
+	}
+	return j
+}
+
+// export makes a file of a run that the page has shown, which therefore succeeds.
+func export(j job) {
+	s, err := scenario.Decode(j.link)
+	if err != nil {
+		return
+	}
+	report, err := sim.Run(s, sim.Options{Series: j.export == "series"})
+	if err != nil {
+		return
+	}
+	text := report.CSV()
+	if j.export == "series" {
+		text = report.SeriesCSV()
+	}
+	post(map[string]any{"kind": "file", "run": 0, "what": j.export, "text": string(text)})
 }
 
 func (w *worker) work(j job) {
 	began := now()
 	w.told = began
 	s, err := scenario.Decode(j.link)
+	if err == nil && j.seeds > 0 {
+		w.study(j, s)
+		return
+	}
 	var report sim.Report
 	if err == nil {
 		report, err = sim.Run(s, sim.Options{Series: true, Events: true, Progress: w.progress(j.run)})
@@ -73,6 +110,19 @@ func (w *worker) work(j job) {
 		post(map[string]any{"kind": "cancelled", "run": j.run})
 	default:
 		w.deliver(j.run, report, began)
+	}
+}
+
+// study plays the scenario with many seeds.
+func (w *worker) study(j job, s scenario.Scenario) {
+	study, err := sim.Seeds(s, j.seeds, sim.Options{Progress: w.progress(j.run)})
+	switch {
+	case err != nil:
+		post(map[string]any{"kind": "failed", "run": j.run, "message": err.Error()})
+	case study.Cancelled:
+		post(map[string]any{"kind": "cancelled", "run": j.run})
+	default:
+		post(map[string]any{"kind": "studied", "run": j.run, "json": string(study.JSON())})
 	}
 }
 
@@ -95,16 +145,12 @@ func (w *worker) progress(run int) func(done float64) bool {
 
 // deliver hands the results over. The JSON is the text that the command line prints; the series move without a copy.
 func (w *worker) deliver(run int, report sim.Report, began float64) {
-	transcripts := make([]page.Transcript, len(report.Results))
-	for i, r := range report.Results {
-		transcripts[i] = page.Record(r.Events)
-	}
-	lines, err := json.Marshal(transcripts)
+	digest, err := json.Marshal(page.DigestOf(report))
 	if err != nil {
 		panic("play: " + err.Error()) // numbers and words
 	}
 	series := floats(page.Pack(report.Results, len(report.Scenario.Backends)))
-	message := map[string]any{"kind": "done", "run": run, "json": string(report.JSON()), "transcripts": string(lines),
+	message := map[string]any{"kind": "done", "run": run, "json": string(report.JSON()), "digest": string(digest), "mark": report.Digest(),
 		"series": series, "ms": now() - began}
 	js.Global().Call("postMessage", message, []any{series.Get("buffer")})
 }

@@ -27,7 +27,7 @@ const patience = 60 * time.Second
 // serveSite serves site/dist under a sub-path, as minilb itself does, and returns the page's address.
 func serveSite(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"index.html", "minilb.wasm", "wasm_exec.js", "uPlot.iife.min.js"} {
+	for _, name := range []string{"index.html", "minilb.wasm.zst", "wasm_exec.js", "uPlot.iife.min.js"} {
 		_, err := os.Stat(filepath.Join(dist, name))
 		require.NoError(t, err, "the page is not built: run `make site` first")
 	}
@@ -174,7 +174,7 @@ func (p *tab) settle() {
 		const main = document.getElementById("main");
 		return main && (main.dataset.state === "failed" || main.dataset.state === "idle" && main.dataset.link === location.hash);
 	})()`)
-	require.Equal(p.t, "idle", p.text(`document.getElementById("main").dataset.state`), p.verdict())
+	require.Equal(p.t, "idle", p.text(`document.getElementById("main").dataset.state`), "%s\n%v", p.verdict(), p.complaints)
 }
 
 func (p *tab) text(expression string) string {
@@ -212,4 +212,15 @@ func (p *tab) slide(id string, position int) {
 func (p *tab) press(selector string) {
 	p.t.Helper()
 	p.do(fmt.Sprintf(`document.querySelector(%q).click()`, selector))
+}
+
+// staticVerdict is the sentence in the page as it is served, before any program has run.
+func staticVerdict(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dist, "index.html"))
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(text), `<p id="verdict" aria-live="polite">`)
+	require.True(t, found)
+	sentence, _, _ := strings.Cut(after, "</p>")
+	return sentence
 }

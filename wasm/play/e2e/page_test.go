@@ -29,12 +29,12 @@ func native(t *testing.T, link string) string {
 func TestFirstSightIsAnIncidentWithItsSentence(t *testing.T) {
 	p := openTab(t, 1280, 900)
 	p.open("")
-	assert.Contains(t, p.verdict(), "broken, which answers all of them with errors")
+	assert.Contains(t, p.verdict(), "checkout3, which answers all of them with errors")
 	assert.Equal(t, native(t, p.hash()), p.results())
 	p.press(`[data-do="remedy"]`)
 	p.settle()
 	assert.Contains(t, p.hash(), "consecutive-5xx=5")
-	assert.Contains(t, p.verdict(), "Ejection takes broken out")
+	assert.Contains(t, p.verdict(), "checkout3 is ejected")
 	p.quiet()
 }
 
@@ -273,7 +273,7 @@ func TestAHandThatDragsSeesNumbersOnTheWayAndTheLastOnesAtTheEnd(t *testing.T) {
 func TestAnotherPolicyIsShownWithoutAnotherRun(t *testing.T) {
 	p := openTab(t, 1280, 900)
 	p.open("#v1;algorithm=round_robin;algorithm=p2c")
-	assert.Contains(t, p.verdict(), "round_robin sends")
+	assert.Contains(t, p.verdict(), "under round_robin")
 	p.press(`[data-show="p2c"]`)
 	assert.Contains(t, p.verdict(), "p2c answers")
 	assert.Equal(t, "#v1;algorithm=round_robin;algorithm=p2c", p.hash())

@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"minilb/core/scenario"
 )
 
 // TestEveryViewFitsItsWindow looks at the page in both themes, wide and on a phone. With MINILB_SHOTS naming a folder it
@@ -19,6 +21,9 @@ func TestEveryViewFitsItsWindow(t *testing.T) {
 	twelve := "#v1;rate=600;backend=a:20;backend=b:20;backend=c:30;backend=d:40;backend=e:20;backend=f:25;backend=g:60;backend=h:20;backend=i:20;backend=j:30;backend=k:20;backend=l:80"
 	incident := "#v1;algorithm=round_robin;algorithm=least_conn;backend=a:20;backend=b:20;backend=broken:2,errors:1"
 	for _, v := range []view{
+		{"first", "light", scenario.Presets[0].Link, 1280, 900, false},
+		{"wide", "dark", scenario.Presets[0].Link + ";consecutive-5xx=5", 1920, 1080, false},
+		{"keys", "light", "#v1;algorithm=ring_hash;algorithm=modulo_hash;backend=a:20;backend=b:20,crash_at:10,recover_at:20;backend=c:20;check-interval=1;retries=1", 1280, 900, false},
 		{"light", "light", incident, 1400, 900, false},
 		{"dark", "dark", "#v1", 1400, 900, false},
 		{"ejected", "light", incident + ";consecutive-5xx=5;max-ejection-percent=34", 1100, 900, false},
