@@ -246,3 +246,10 @@ func TestWithoutAnIntervalNoProbeIsDue(t *testing.T) {
 	assert.Equal(t, lb.Never, k.Next())
 	assert.Empty(t, k.Due(second, nil))
 }
+
+func TestAStatusThatNoAnswerHasIsRefused(t *testing.T) {
+	for expect, ok := range map[int]bool{0: true, 1: false, 99: false, 100: true, 599: true} {
+		err := health.Config{CheckExpect: expect}.Check()
+		assert.Equal(t, ok, err == nil, "%d: %v", expect, err)
+	}
+}

@@ -1,9 +1,11 @@
 package health
 
 import (
+	"strconv"
 	"time"
 
 	"minilb/core/lb"
+	"minilb/core/param"
 )
 
 // Config is how backends are probed and what a run of results changes.
@@ -17,6 +19,15 @@ type Config struct {
 	Rise          int           `param:"rise" unit:"probes" range:"1,100" slider:"1,20" default:"2" help:"consecutive passed probes that bring a backend back"`
 	Fall          int           `param:"fall" unit:"probes" range:"1,100" slider:"1,20" default:"3" help:"consecutive failed probes that take a backend out"`
 	Initial       string        `param:"initial" choices:"up,down,haproxy" default:"up" help:"how a backend starts: up, down until rise probes pass, or up but one failure from down as HAProxy does" advanced:"true"`
+}
+
+// Check reports an expected status that no answer has, so that no probe could
+// ever pass.
+func (c Config) Check() error {
+	if c.CheckExpect == 0 || c.CheckExpect >= 100 {
+		return nil
+	}
+	return &param.Error{Name: "check-expect", Value: strconv.Itoa(c.CheckExpect), Problem: "not a status", Accepted: "100 to 599, or 0 for any 2xx or 3xx"}
 }
 
 // Passes says whether a result is a pass: the expected status, or any 2xx or

@@ -227,3 +227,40 @@ func TestAnAddedBackendWaitsForOnePassedCheck(t *testing.T) {
 	y.probe(second/2, func(string) lb.ProbeResult { return passed })
 	assert.Contains(t, y.names(t, second/2, 4), "d")
 }
+
+// haproxy#1234 and #1176: the end of one hold says nothing about the other, and
+// a backend that passed through both comes back without traffic to it.
+func TestABackendThatPassedThroughBothHoldsComesBack(t *testing.T) {
+	for uneject, want := range map[bool]lb.Time{
+		false: 14 * second, // the second ejection ends, twice as long as the first
+		true:  8 * second,  // rise × interval after the checks have begun to pass
+	} {
+		s := plain()
+		s.health.CheckInterval, s.health.Fall, s.health.Rise = time.Second, 1, 2
+		s.outlier.Consecutive5xx, s.outlier.BaseEjection, s.outlier.UnejectOnCheck = 1, 4*time.Second, uneject
+		y := s.start(t, abc()...)
+		first, late := y.on(t, 0, "a"), y.on(t, 0, "a")
+		y.Release(0, first, bad)
+		in := lb.Never
+		for now := lb.Time(0); now <= 20*second && in == lb.Never; now += second {
+			works := now >= 7*second
+			y.probe(now, func(name string) lb.ProbeResult {
+				if name == "a" && !works {
+					return failed
+				}
+				return passed
+			})
+			a := y.status(t, now, "a")
+			switch {
+			case now == 5*second:
+				assert.True(t, a.Down && !a.Ejected, "its ejection is over and its checks fail: it stays out")
+			case now == 6*second:
+				y.Release(now, late, bad) // and is ejected anew, while it is down
+			case works && !a.Down && !a.Ejected:
+				in = now
+			}
+		}
+		assert.Equal(t, want, in, "uneject-on-check %t", uneject)
+		assert.Contains(t, y.names(t, in, 3), "a")
+	}
+}

@@ -22,6 +22,7 @@ type Config struct {
 	MaxEjectionPercent float64       `param:"max-ejection-percent" unit:"%" range:"0,100" default:"50" help:"share of the pool that may be ejected, the ejection about to happen included"`
 	AlwaysEjectOneHost bool          `param:"always-eject-one-host" default:"false" help:"one backend may always be ejected, whatever the cap says" advanced:"true"`
 	EjectionDecay      bool          `param:"ejection-decay" default:"false" help:"a backend that stays in for an interval has its next ejection shortened by one step" advanced:"true"`
+	ErrorStatuses      Statuses      `param:"error-statuses" default:"500-599" help:"statuses that count as errors of a backend, as in 429,500-599; timeouts and failed connections always do" advanced:"true"`
 	UnejectOnCheck     bool          `param:"uneject-on-check" default:"false" help:"a passed active check ends an ejection" advanced:"true"`
 }
 

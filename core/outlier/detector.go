@@ -67,20 +67,13 @@ func (d *Detector) Note(slot int, o lb.Outcome) (judge bool) {
 	if o.Kind == lb.Cancelled {
 		return false
 	}
-	t, failed := &d.tally[slot], o.Failed()
+	t, failed := &d.tally[slot], d.config.ErrorStatuses.Failed(o)
 	if d.samples {
 		t.count(failed)
 	}
-	if !failed {
-		t.endStreaks()
-		return false
-	}
-	judge = reached(t.errors.add(), d.config.Consecutive5xx)
-	if !o.Gateway() {
-		t.gateway.end()
-		return judge
-	}
-	return reached(t.gateway.add(), d.config.ConsecutiveGateway) || judge
+	// Both streaks, always: which statuses are errors says nothing of gateways.
+	judge = t.errors.goOn(failed, d.config.Consecutive5xx)
+	return t.gateway.goOn(o.Gateway(), d.config.ConsecutiveGateway) || judge
 }
 
 // Judge ejects the backend if a streak is complete and the cap allows.
@@ -93,7 +86,7 @@ func (d *Detector) Judge(now lb.Time, slot int, c lb.Census) lb.Verdict {
 		t.gateway.reached(d.config.ConsecutiveGateway) && d.refusedAgain(c, slot, &t.gateway.reported):
 		return lb.Verdict{What: lb.NotEjected, At: now, Quiet: true}
 	case t.errors.reached(d.config.Consecutive5xx):
-		return d.condemn(now, slot, c, fmt.Sprintf("%d consecutive 5xx", d.config.Consecutive5xx), &t.errors.reported)
+		return d.condemn(now, slot, c, fmt.Sprintf("%d consecutive %s", d.config.Consecutive5xx, d.config.ErrorStatuses.word()), &t.errors.reported)
 	case t.gateway.reached(d.config.ConsecutiveGateway):
 		return d.condemn(now, slot, c, fmt.Sprintf("%d consecutive gateway errors", d.config.ConsecutiveGateway), &t.gateway.reported)
 	}

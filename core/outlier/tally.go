@@ -35,6 +35,15 @@ func (s *streak) end() {
 	}
 }
 
+// goOn adds an error to the streak, or ends it, and says whether it is complete.
+func (s *streak) goOn(failed bool, threshold int) (complete bool) {
+	if failed {
+		return reached(s.add(), threshold)
+	}
+	s.end()
+	return false
+}
+
 func (s *streak) reached(threshold int) bool { return reached(s.n.Load(), threshold) }
 
 func reached(n int64, threshold int) bool { return threshold > 0 && n >= int64(threshold) }

@@ -71,7 +71,7 @@ func TestRefusedTextLeavesTheValueAndSaysWhatWouldDo(t *testing.T) {
 		{"rate", "NaN", "--rate NaN: not a number; accepted: 1 to 100000 requests/s"},
 		{"rate", "Inf", "--rate Inf: not a number; accepted: 1 to 100000 requests/s"},
 		{"rate", "0x10", "--rate 0x10: not a number; accepted: 1 to 100000 requests/s"},
-		{"seed", "-1", "--seed -1: not a whole number; accepted: a whole number"},
+		{"seed", "-1", "--seed -1: not a whole number; accepted: a whole number from 0 to 18446744073709551615"},
 		{"check-interval", "2h", "--check-interval 2h: outside 0 to 1h"},
 		{"check-interval", "-1", "--check-interval -1: outside 0 to 1h"},
 		{"check-interval", "soon", "--check-interval soon: not a duration; accepted: 0 to 1h, such as 0.2, 200ms or 1m30s"},

@@ -70,9 +70,17 @@ func (p *Param) unless(ok bool, text, problem, accepted string) error {
 // unlessWhole tells a number too large for its type from something that is no whole number at all.
 func (p *Param) unlessWhole(err error, text string) error {
 	if errors.Is(err, strconv.ErrRange) {
-		return p.fault(text, "too large", p.acceptedOr("a 64-bit number"))
+		return p.fault(text, "too large", p.acceptedOr(p.whole("a 64-bit number")))
 	}
-	return p.unless(err == nil, text, "not a whole number", p.acceptedOr("a whole number"))
+	return p.unless(err == nil, text, "not a whole number", p.acceptedOr(p.whole("a whole number")))
+}
+
+// whole is what a parameter without a range accepts: of unsigned ones a sign is refused, so their bounds are told.
+func (p *Param) whole(signed string) string {
+	if p.Kind == Uint {
+		return "a whole number from 0 to " + strconv.FormatUint(math.MaxUint64, 10)
+	}
+	return signed
 }
 
 // parseCustom lets the type read its own text. A type that returns an *Error keeps its problem and what it accepts.

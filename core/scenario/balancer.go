@@ -33,6 +33,7 @@ type Balancer struct {
 func (b Balancer) Check() error {
 	var f Faults
 	f.add(b.PickConfig.Check())
+	f.add(b.HealthConfig.Check())
 	f.add(b.OutlierConfig.Check())
 	_, err := b.Plan()
 	f.add(err)

@@ -25,7 +25,9 @@ var standardLimits = limits{
 func (l limits) exceeded(e *engine) error {
 	problem := ""
 	switch {
-	case max(e.requests.len(), e.jobs.len()) > l.inFlight:
+	case e.requests.len() <= l.inFlight && e.jobs.len() > l.inFlight:
+		problem = fmt.Sprintf("more than %d attempts and probes at the backends; raise check-interval, lower the rate or the retries, or add capacity", l.inFlight)
+	case e.requests.len() > l.inFlight:
 		problem = fmt.Sprintf("more than %d requests in flight; lower the rate, send fewer requests or add capacity", l.inFlight)
 	case e.now > l.time:
 		problem = fmt.Sprintf("longer than %.0f days; raise the rate or send fewer requests", l.time.Seconds()/86400)

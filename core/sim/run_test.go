@@ -88,12 +88,15 @@ func TestARunThatWouldNotEndIsEndedWithTheReason(t *testing.T) {
 	overload.Rate, overload.Requests = 10_000, 100_000
 	probing := steady(t, 1000)
 	probing.Rate, probing.CheckInterval = 0.001, time.Millisecond
+	probed := one(t, "random", "a=1000,capacity=1")
+	probed.Rate, probed.CheckInterval = 0.001, time.Millisecond
 	cases := map[string]struct {
 		s     scenario.Scenario
 		limit limits
 		want  string
 	}{
 		"in flight": {overload, limits{time: 1e18, inFlight: 1000, ticks: 1e9}, "more than 1000 requests in flight"},
+		"probes":    {probed, limits{time: 1e18, inFlight: 1000, ticks: 1e9}, "more than 1000 attempts and probes at the backends"},
 		"time":      {overload, limits{time: 3e8, inFlight: 1e9, ticks: 1e9}, "longer than"},
 		"ticks":     {probing, limits{time: 1e18, inFlight: 1e9, ticks: 1e4}, "more than 10000 probes"},
 	}

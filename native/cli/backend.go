@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,9 @@ func (b backendInput) check(in *inputs) []error {
 	var faults []error
 	if err := (lb.Backend{Name: b.Name, Weight: 1}).Check(); err != nil {
 		faults = append(faults, fmt.Errorf("--name %.40q: %w", b.Name, err))
+	}
+	if strings.Trim(b.ListenHost, " ") == "" {
+		faults = append(faults, fmt.Errorf("--listen-host %.40q: none; accepted: an address such as 127.0.0.1, or 0.0.0.0 for all of this machine's", b.ListenHost))
 	}
 	if !in.has("port") {
 		faults = append(faults, fmt.Errorf("--port: none given; accepted: 0 to 65535, such as --port 9001"))

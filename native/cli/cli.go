@@ -21,6 +21,10 @@ const (
 	exitInput = 2 // the command line is wrong; nothing was started
 )
 
+// maxFaults is how many faults are told: all that a person makes at once. A
+// damaged link or a file of something else can have thousands.
+const maxFaults = 25
+
 // Run is the program: it carries out one command line until it is done or ctx
 // ends, and returns the exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -29,14 +33,21 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	command, err := root.ExecuteContextC(ctx)
+	if err == nil && command == root { // cobra takes --help for an answer whatever else is said
+		err = unknownCommand(root, root.Flags().Args())
+	}
 	if err == nil {
 		return exitOK
 	}
 	path := command.CommandPath()
 	var bad *badInput
 	isInput := errors.As(err, &bad)
-	for line := range strings.SplitSeq(err.Error(), "\n") {
+	lines := strings.Split(err.Error(), "\n")
+	for _, line := range lines[:min(len(lines), maxFaults)] {
 		fmt.Fprintf(stderr, "%s: %s\n", path, line)
+	}
+	if more := len(lines) - maxFaults; more > 0 {
+		fmt.Fprintf(stderr, "%s: and %d more\n", path, more)
 	}
 	if !isInput {
 		return exitFault
@@ -58,8 +69,36 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("minilb {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if words := c.Flags().Args(); c == root && len(words) > 0 {
+			return // Run refuses the word
+		}
+		help(c, args)
+	})
 	root.AddCommand(newDemo(), newServe(), newBackend(), newSimulate(), newPick(), newRemap())
 	return root
+}
+
+// newHelp is the command of that name, which refuses words it does not know as
+// the program itself does.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:                   "help [COMMAND]",
+		Short:                 "What a command does and which flags it takes",
+		Long:                  "Says what a command does and which flags it takes, as --help after it does.",
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			target, _, _ := c.Root().Find(args)
+			if target == nil || target == c.Root() && len(args) > 0 {
+				return unknownCommand(c.Root(), args)
+			}
+			target.InitDefaultHelpFlag()
+			target.InitDefaultVersionFlag()
+			return target.Help()
+		},
+	}
 }
 
 // version is the module's, as the Go tool recorded it.

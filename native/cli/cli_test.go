@@ -199,6 +199,24 @@ func TestBadInputIsRefusedBeforeAnythingStarts(t *testing.T) {
 		"backend --name b1 --port 70000":             {"--port 70000: outside 0 to 65535"},
 		"backend --name b1 --port 0 --delay forever": {"--delay forever: not a duration"},
 		"demo --first-port 0":                        {"--first-port 0: outside"},
+
+		"serve " + b + "--check-expect 99":                    {"--check-expect 99: not a status; accepted: 100 to 599, or 0 for any 2xx or 3xx"},
+		"simulate --check-expect 1":                           {"--check-expect 1: not a status"},
+		"colour --help":                                       {`unknown command "colour"`},
+		"help colour":                                         {`unknown command "colour"; accepted: `, "simulate"},
+		"serve --backend=":                                    {"--backend: none given"},
+		"serve --backend b1=127.0.0.1:1,weight=2,weight=3":    {"weight is given twice"},
+		"serve --listen 127.0.0.1:7 --backend b1=127.0.0.1:7": {"that is where minilb itself listens (--listen 127.0.0.1:7)"},
+		"serve --listen :7 --backend b1=localhost:7":          {"that is where minilb itself listens (--listen :7)"},
+		"backend --name b1 --port 0 --listen-host=":           {`--listen-host "": none; accepted: an address such as 127.0.0.1`},
+		"pick --backends a,b --weights a=1,a=2":               {"--weights a=1,a=2: a is there twice"},
+		"pick --backends a --keys /dev/null":                  {"--keys /dev/null: no key in it; accepted: one key a line"},
+		"pick --backends a --keys /dev/zero":                  {"--keys: line 1 is longer than 65536 bytes"},
+		"pick --backends a --key x --keys /dev/null":          {"--key and --keys: each says what to pick for"},
+		"remap --remove c --scheme=":                          {"--scheme: none given; accepted: one or more of modulo_hash"},
+		"remap --remove c --scheme maglev,maglev":             {"--scheme maglev: listed twice"},
+		"simulate --scenario v1" + strings.Repeat(";x", 4000): {`"x" is not a pair`, "and 3980 more"},
+		"simulate --seed -1":                                  {"accepted: a whole number from 0 to 18446744073709551615"},
 	}
 	for line, says := range cases {
 		code, out, log := run(strings.Fields(line)...)
@@ -211,6 +229,69 @@ func TestBadInputIsRefusedBeforeAnythingStarts(t *testing.T) {
 		assert.Less(t, len(log), 2000, shown)
 		assert.NotContains(t, log, "Usage:", "%s: the fault is the news", shown)
 	}
+}
+
+func TestThousandsOfFaultsAreCounted(t *testing.T) {
+	args := []string{"serve"}
+	for range 1000 {
+		args = append(args, "--backend", "b")
+	}
+	code, _, log := run(args...)
+	assert.Equal(t, 2, code)
+	assert.Equal(t, maxFaults+2, strings.Count(log, "\n"))
+	assert.Contains(t, log, "minilb serve: and 975 more\nSee minilb serve --help.\n")
+}
+
+func TestOneFaultIsNotToldAsTwo(t *testing.T) {
+	cases := map[string]string{
+		"remap --backends a,b --remove a,a":                                "minilb remap: --remove a,a: a is there twice; accepted: names used once\nSee minilb remap --help.\n",
+		"serve --policy " + t.TempDir() + "/none --backend b1=127.0.0.1:1": "",
+	}
+	for line, want := range cases {
+		code, _, log := run(strings.Fields(line)...)
+		if want != "" {
+			assert.Equal(t, want, log, line)
+			continue
+		}
+		assert.Equal(t, 1, code, "a file that is not there is the world's fault")
+		assert.Equal(t, 1, strings.Count(log, "\n"), log)
+		assert.Contains(t, log, "--policy: ")
+		assert.Contains(t, log, "no such file or directory")
+	}
+}
+
+func TestHelpOfACommandHasTwoSpellings(t *testing.T) {
+	for _, name := range []string{"serve", "pick", "demo"} {
+		_, flag, _ := run(name, "--help")
+		code, word, log := run("help", name)
+		assert.Zero(t, code, log)
+		assert.Equal(t, flag, word)
+	}
+	_, whole, _ := run("--help")
+	_, word, _ := run("help")
+	assert.Equal(t, whole, word)
+}
+
+func TestKeysTimesCountIsBounded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("k\n", 11)), 0o600))
+	code, out, log := run("pick", "--backends", "a", "--keys", file, "--count", "1000000")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, out)
+	assert.Contains(t, log, "--count 1000000: for each of 11 keys; accepted: at most 10000000 picks together")
+}
+
+func TestDemoPrintsAddressesThatWork(t *testing.T) {
+	first := freePorts(t)
+	d := start("demo", "--listen", "0.0.0.0:0", "--first-port", strconv.Itoa(first))
+	d.said(t, "Ctrl-C stops everything")
+	at := regexp.MustCompile(`proxy +(http://127\.0\.0\.1:[1-9]\d+/)`).FindStringSubmatch(d.out.String())
+	if assert.NotNil(t, at, d.out.String()) {
+		status, _ := get(t, at[1])
+		assert.Equal(t, 200, status)
+	}
+	d.cancel()
+	assert.Zero(t, <-d.done)
 }
 
 func TestHelpIsReadableAt80Columns(t *testing.T) {
@@ -386,7 +467,8 @@ func TestDemoLeavesNothingWhenAPortIsTaken(t *testing.T) {
 	defer l.Close()
 	code, _, log := run("demo", "--listen", "127.0.0.1:0", "--first-port", strconv.Itoa(first))
 	assert.Equal(t, 1, code)
-	assert.Equal(t, "minilb demo: cannot listen on 127.0.0.1:"+strconv.Itoa(first+1)+": address already in use\n", log)
+	assert.Equal(t, "minilb demo: cannot listen on 127.0.0.1:"+strconv.Itoa(first+1)+": address already in use\n"+
+		"minilb demo: other addresses: --listen HOST:PORT for the proxy, --first-port N for the backends\n", log)
 	assert.True(t, free(first) && free(first+2))
 }
 

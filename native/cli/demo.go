@@ -66,7 +66,7 @@ func (d *demoInput) config() func() proxy.Config {
 func demo(ctx context.Context, config proxy.Config, out, log io.Writer) error {
 	listeners, err := listenAll(config)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w\nother addresses: --listen HOST:PORT for the proxy, --first-port N for the backends", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -77,6 +77,7 @@ func demo(ctx context.Context, config proxy.Config, out, log io.Writer) error {
 	}
 	p, err := proxy.StartOn(listeners[0], config, proxyOptions(log))
 	if err == nil {
+		config.Listen = reachable(p.Addr())
 		introduce(out, config)
 		<-ctx.Done()
 		stop(p, log)
@@ -110,6 +111,16 @@ func listenAll(config proxy.Config) ([]net.Listener, error) {
 		_ = l.Close()
 	}
 	return nil, errors.Join(faults...)
+}
+
+// reachable is an address to connect to: one that stands for all of this
+// machine's addresses becomes loopback.
+func reachable(address string) string {
+	host, port, _ := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return address
 }
 
 func introduce(out io.Writer, config proxy.Config) {

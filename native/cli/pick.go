@@ -63,6 +63,9 @@ func newPick() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := input.checkKeys(in, keys); err != nil {
+			return refuse(err)
+		}
 		return input.print(c.OutOrStdout(), input.picks(p, set, keys))
 	}
 	return c
@@ -129,13 +132,39 @@ func (i *pickInput) keys(in *inputs, stdin io.Reader) ([]string, error) {
 	return readLines(f)
 }
 
+// maxPicks bounds what one command computes and holds: with a file of keys,
+// each of them is picked for count times.
+const maxPicks = 10_000_000
+
+// checkKeys refuses keys that cannot all be picked for.
+func (i *pickInput) checkKeys(in *inputs, keys []string) error {
+	switch {
+	case in.has("keys") && in.has("key"):
+		return errors.New("--key and --keys: each says what to pick for; accepted: one of them")
+	case in.has("keys") && len(keys) == 0:
+		return fmt.Errorf("--keys %.60s: no key in it; accepted: one key a line", i.Keys)
+	case len(keys)*i.Count > maxPicks:
+		return fmt.Errorf("--count %d: for each of %d keys; accepted: at most %d picks together", i.Count, len(keys), maxPicks)
+	}
+	return nil
+}
+
 func readLines(in io.Reader) ([]string, error) {
 	var lines []string
 	s := bufio.NewScanner(in)
 	for s.Scan() {
+		if len(lines) == maxPicks {
+			return nil, refuse(fmt.Errorf("--keys: more than %d lines; accepted: at most that many", maxPicks))
+		}
 		lines = append(lines, s.Text())
 	}
-	return lines, s.Err()
+	if errors.Is(s.Err(), bufio.ErrTooLong) {
+		return nil, refuse(fmt.Errorf("--keys: line %d is longer than %d bytes; accepted: one key a line", len(lines)+1, bufio.MaxScanTokenSize))
+	}
+	if s.Err() != nil {
+		return nil, fmt.Errorf("--keys: %w", s.Err())
+	}
+	return lines, nil
 }
 
 // A picked is one choice.

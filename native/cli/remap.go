@@ -79,7 +79,11 @@ func (i *remapInput) read(in *inputs) (change, []error) {
 	leaving, err := splitNames("remove", i.Remove)
 	faults = append(faults, err)
 	coming, err := splitNames("add", i.Add)
-	faults = append(faults, err, checkChange(names, leaving, coming))
+	faults = append(faults, err)
+	if errors.Join(faults...) == nil { // of names that cannot be read nothing more can be said
+		faults = append(faults, checkChange(names, leaving, coming))
+	}
+	faults = append(faults, checkSchemes(i.Schemes))
 	weights, err := splitNumbers("weights", i.Weights, slices.Concat(names, coming), 1, lb.MaxWeight)
 	faults = append(faults, err)
 	var after []string
@@ -89,6 +93,18 @@ func (i *remapInput) read(in *inputs) (change, []error) {
 		}
 	}
 	return change{backendsOf(names, weights), backendsOf(after, weights)}, faults
+}
+
+func checkSchemes(schemes []string) error {
+	if len(schemes) == 0 {
+		return errors.New("--scheme: none given; accepted: one or more of " + strings.Join(remapInput{}.ParamChoices("scheme"), ", "))
+	}
+	for i, scheme := range schemes {
+		if slices.Contains(schemes[:i], scheme) {
+			return fmt.Errorf("--scheme %s: listed twice; accepted: each policy once", scheme)
+		}
+	}
+	return nil
 }
 
 func checkChange(names, leaving, coming []string) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,12 +37,18 @@ func newServe() *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		faults := in.read()
 		if input.Policy != "" && len(faults) == 0 {
-			input.Config, faults = proxy.LoadPolicy(input.Policy, in.flags())
+			config, found := proxy.LoadPolicy(input.Policy, in.flags())
+			var world *os.PathError
+			if errors.As(errors.Join(found...), &world) { // of a file that is not there nothing more can be said
+				return found[0]
+			}
+			input.Config, faults = config, found
 		}
+		unread := len(faults) > 0
 		if len(faults) == 0 || input.Policy == "" {
 			faults = append(faults, input.Faults()...)
 		}
-		if in.has("backend") { // those given were refused, for reasons of their own
+		if in.has("backend") && unread { // those given were refused, for reasons of their own
 			faults = slices.DeleteFunc(faults, func(err error) bool { return err == proxy.ErrNoBackends })
 		}
 		if err := refuse(faults...); err != nil {

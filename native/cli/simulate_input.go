@@ -75,6 +75,8 @@ func (o *simulateInput) start() (scenario.Scenario, error) {
 			return scenario.Default(), err
 		}
 		flag += " " + path
+	} else if info, err := os.Stat(text); err == nil && info.IsDir() && !isLink(text) {
+		return scenario.Default(), fmt.Errorf("--scenario %.60q: a directory; accepted: %s", text, scenarioForm)
 	} else if text != "" && !isLink(text) {
 		return scenario.Default(), fmt.Errorf("--scenario %.60q: not a link, and no file has that path; accepted: %s", text, scenarioForm)
 	}
@@ -129,12 +131,12 @@ const maxLinkFile = 1 << 20
 func readLink(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("--scenario: a file that holds a link: %w", err)
+		return "", fmt.Errorf("--scenario: %w", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxLinkFile))
 	if err != nil {
-		return "", fmt.Errorf("--scenario: a file that holds a link: %w", err)
+		return "", fmt.Errorf("--scenario: %w", err)
 	}
 	link := strings.TrimSpace(string(text))
 	if link == "" {

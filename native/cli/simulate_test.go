@@ -100,7 +100,7 @@ func TestBadSimulationsAreRefusedBeforeTheyAreStarted(t *testing.T) {
 		"--sweep warmup=1..9:4 --duration 4":    {"--sweep: at warmup=5: --warmup 5: leaves nothing of the duration"},
 		"--preset failsfast":                    {"--preset failsfast: unknown; accepted: ", "tail-latency, fails-fast", "did you mean fails-fast?"},
 		"--scenario nowhere.txt":                {`--scenario "nowhere.txt": not a link, and no file has that path; accepted: a link such as 'v1;`},
-		"--scenario " + dir:                     {"not a link, and no file has that path"},
+		"--scenario " + dir:                     {": a directory; accepted: a link such as"},
 		"--scenario " + word:                    {"--scenario " + word + `: "hello" does not begin with a version`},
 		"--scenario @" + empty:                  {"--scenario " + empty + ": the file is empty; accepted: a link"},
 		"--scenario @" + wrong:                  {"--scenario " + wrong + ": rate=0: outside", "--scenario " + wrong + ": fall=x: not a whole number"},

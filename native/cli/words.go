@@ -77,6 +77,9 @@ func splitNumbers(flag, list string, known []string, lo, hi int) (map[string]int
 		case err != nil || !(lo <= n && n <= hi):
 			return nil, fmt.Errorf("--%s %.60s: %s is %.20q; accepted: NAME=%d to NAME=%d, as in %s=%d", flag, list, name, value, lo, hi, name, max(lo, 1))
 		}
+		if _, twice := numbers[name]; twice {
+			return nil, fmt.Errorf("--%s %.60s: %s is there twice; accepted: one number for each", flag, list, name)
+		}
 		numbers[name] = n
 	}
 	return numbers, nil

@@ -140,9 +140,6 @@ func (x *exchange) abort(kind lb.Kind) {
 
 // copyTrailer passes the trailers on, also those that were not announced.
 func (x *exchange) copyTrailer() {
-	if x.now.length >= 0 {
-		return // there are none
-	}
 	trailer := x.now.resp.Trailer()
 	if len(trailer) == 0 {
 		return

@@ -59,6 +59,9 @@ type Request struct {
 	// Interrupt wakes a Read of Body that is under way when the exchange is
 	// over before the body is. nil: Body never blocks for long.
 	Interrupt func()
+	// Fresh leaves idle connections alone: the backend has just closed one as
+	// it was used, and those that rest are older still.
+	Fresh bool
 	// Hold keeps the body back until the backend answers 100 (Expect:
 	// 100-continue).
 	Hold bool
@@ -77,15 +80,26 @@ func (c *Client) Do(ctx context.Context, address string, r *Request) (*Response,
 	if err := ctx.Err(); err != nil {
 		return nil, &Failure{Stage: Dialling, Err: err}
 	}
-	home := c.stack(address)
-	cn := home.take(c.IdleFor)
-	if cn == nil {
-		if cn, err = c.connect(ctx, address); err != nil {
-			return nil, &Failure{Stage: Dialling, Err: err}
-		}
-		cn.home = home
+	cn, err := c.conn(ctx, address, r.Fresh)
+	if err != nil {
+		return nil, &Failure{Stage: Dialling, Err: err}
 	}
 	return cn.exchange(ctx, r, head)
+}
+
+// conn is an idle connection, or a new one.
+func (c *Client) conn(ctx context.Context, address string, fresh bool) (*conn, error) {
+	home := c.stack(address)
+	if !fresh {
+		if cn := home.take(c.IdleFor); cn != nil {
+			return cn, nil
+		}
+	}
+	cn, err := c.connect(ctx, address)
+	if err == nil {
+		cn.home = home
+	}
+	return cn, err
 }
 
 func (c *Client) connect(ctx context.Context, address string) (*conn, error) {

@@ -37,6 +37,11 @@ func (f *Failure) Error() string {
 // Unwrap gives the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
+// Stale says that a connection which had been idle ended before a byte of an
+// answer: the backend may have closed it just as it was used. A request that
+// may be repeated is then sent again, Fresh (RFC 9112 section 9.3.1).
+func (f *Failure) Stale() bool { return f.Reused && !f.Received }
+
 // Timeout says whether one of the timeouts, or the context's, was the cause. A
 // client that is slow to send its body is not the backend's timeout.
 func (f *Failure) Timeout() bool {

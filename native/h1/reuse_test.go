@@ -203,9 +203,21 @@ func TestBackendThatClosesAReusedConnectionLetsTheRequestBeRepeated(t *testing.T
 	assertHello(t, g, err)
 	_, err = ask(c, address, get())
 	f := failure(t, err)
-	assert.True(t, f.Reused && f.Sent && !f.Received && !f.Timeout(), "%+v", f)
+	assert.True(t, f.Stale() && f.Sent && !f.Timeout(), "%+v", f)
 	assert.Equal(t, Waiting, f.Stage)
 	assert.ErrorContains(t, f, "wait for an answer: ")
+}
+
+func TestFreshRequestLeavesIdleConnectionsAlone(t *testing.T) {
+	c := clientFor(t)
+	address := backend(t, numbered(0), numbered(1))
+	end(t, begin(t, c, address))
+	r := get()
+	r.Fresh = true
+	res, f := c.Do(context.Background(), address, r)
+	require.Nil(t, f)
+	assert.Equal(t, "1", end(t, res))
+	assert.Equal(t, 2, c.Idle(), "both rest for the next requests")
 }
 
 func TestUnreadBodyLeavesNoConnection(t *testing.T) {

@@ -9,10 +9,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"minilb/core/param"
 	"minilb/native/policyfile"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type server struct{ text string }
 

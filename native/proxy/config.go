@@ -110,8 +110,23 @@ func (c Config) checkBackends() []error {
 			faults = append(faults, fmt.Errorf("--backend %s: the name is taken; accepted: a name for each backend, used once", b))
 		}
 		seen[b.Name] = true
+		if c.Listen != "" && sameSocket(b.Address, c.Listen) {
+			faults = append(faults, fmt.Errorf("--backend %s: that is where minilb itself listens (--listen %s), so each request would come back to it; accepted: the address of another server", b, c.Listen))
+		}
 	}
 	return faults
+}
+
+// sameSocket says whether connecting to one address reaches a listener on the
+// other, as far as the texts tell: names are not looked up.
+func sameSocket(dial, listen string) bool {
+	host, port, _ := net.SplitHostPort(dial)
+	at, atPort, _ := net.SplitHostPort(listen)
+	if port != atPort || port == "0" {
+		return false
+	}
+	everywhere := at == "" || at == "0.0.0.0" || at == "::"
+	return host == at || isLoopback(host) && (everywhere || at == "localhost" || host == "localhost" && isLoopback(at))
 }
 
 func (c Config) checkNames() []error {
@@ -171,6 +186,7 @@ func (b *Backend) UnmarshalText(text []byte) error {
 }
 
 func readParts(b *lb.Backend, text string) error {
+	given := false
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(part, "=")
 		if name != "weight" {
@@ -180,7 +196,13 @@ func readParts(b *lb.Backend, text string) error {
 		if err != nil {
 			return fmt.Errorf("weight %.32q: not a whole number; accepted: 1 to %d", value, lb.MaxWeight)
 		}
-		b.Weight = n
+		if n < 1 || n > lb.MaxWeight {
+			return fmt.Errorf("weight %d outside 1 to %d", n, lb.MaxWeight)
+		}
+		if given {
+			return errors.New("weight is given twice; accepted: each part once")
+		}
+		b.Weight, given = n, true
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,32 +17,58 @@ import (
 	"minilb/native/forward"
 )
 
-// An h2Upstream speaks HTTP/2 in clear text, by net/http's transport: many
-// requests share a connection, so that there is less to gain from a client of
-// our own.
+// An h2Upstream speaks HTTP/2, by net/http's transport: many requests share a
+// connection, so that there is less to gain from a client of our own.
 type h2Upstream struct {
 	transport *http.Transport
 	times     Times
+	scheme    string
 }
 
-func newH2Upstream(t Times) *h2Upstream {
-	return &h2Upstream{times: t, transport: newH2Transport(func(ctx context.Context, network, address string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, t.ConnectTimeout)
+func (c Config) newH2Upstream(secured *tls.Config) *h2Upstream {
+	limit := c.ConnectTimeout
+	return &h2Upstream{times: c.Times, scheme: c.backendScheme(), transport: newH2Transport(func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		return dialProbe(ctx, network, address)
+		return dialH2(ctx, network, address, secured)
 	})}
 }
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// newH2Transport speaks HTTP/2 from the first byte; there is no upgrade.
+// newH2Transport speaks HTTP/2 from the first byte; there is no upgrade. The
+// dialer sees to TLS.
 func newH2Transport(dial dialer) *http.Transport {
 	var only http.Protocols
+	only.SetHTTP2(true)
 	only.SetUnencryptedHTTP2(true)
 	return &http.Transport{
-		DialContext: dial, Protocols: &only, DisableCompression: true,
+		DialContext: dial, DialTLSContext: dial, Protocols: &only, DisableCompression: true,
 		IdleConnTimeout: idleFor, ExpectContinueTimeout: time.Second,
 	}
+}
+
+var errNotH2 = errors.New("it does not speak HTTP/2; --backend-protocol h2 asks for that")
+
+// dialH2 connects, and agrees on HTTP/2 when the connection is secured. The
+// whole of it is the dial: until it is done nothing of a request was sent.
+func dialH2(ctx context.Context, network, address string, secured *tls.Config) (net.Conn, error) {
+	conn, err := dialProbe(ctx, network, address)
+	if err != nil || secured == nil {
+		return conn, err
+	}
+	host, _, _ := net.SplitHostPort(address)
+	config := secured.Clone()
+	config.NextProtos, config.ServerName = []string{"h2"}, cmp.Or(secured.ServerName, host)
+	over := tls.Client(conn, config)
+	if err = over.HandshakeContext(ctx); err == nil && over.ConnectionState().NegotiatedProtocol != "h2" {
+		err = errNotH2
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, dialError{err}
+	}
+	return over, nil
 }
 
 // RoundTrip sends a request to a backend.
@@ -67,7 +95,7 @@ func (u *h2Upstream) request(ctx context.Context, b lb.Backend, o *forward.Outgo
 	path, query, asks := strings.Cut(o.Target, "?")
 	r := (&http.Request{
 		Method: o.Method, Host: o.Host, Header: h2Header(o),
-		URL:  &url.URL{Scheme: "http", Host: b.Address, Path: path, RawQuery: query, ForceQuery: asks && query == ""},
+		URL:  &url.URL{Scheme: u.scheme, Host: b.Address, Path: path, RawQuery: query, ForceQuery: asks && query == ""},
 		Body: http.NoBody,
 	}).WithContext(ctx)
 	if plainPath, err := url.PathUnescape(path); err == nil {
@@ -172,10 +200,15 @@ func (a *h2Answer) end() {
 	a.cancel(nil)
 }
 
-// Head is the answer's head, with the names of its trailers as HTTP/1 has them.
+// Head is the answer's head, with the names of its trailers as HTTP/1 has them:
+// there an answer with trailers cannot say its length.
 func (a *h2Answer) Head() (status int, header http.Header, length int64) {
 	for name := range a.resp.Trailer {
 		a.resp.Header.Add("Trailer", name)
+	}
+	if len(a.resp.Trailer) > 0 {
+		a.resp.Header.Del("Content-Length")
+		return a.resp.StatusCode, a.resp.Header, -1
 	}
 	return a.resp.StatusCode, a.resp.Header, a.resp.ContentLength
 }
@@ -193,8 +226,14 @@ func (a *h2Answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Trailer is the fields after the body.
-func (a *h2Answer) Trailer() http.Header { return a.resp.Trailer }
+// Trailer is the fields after the body. They may come after its last byte, and
+// also when its length was known.
+func (a *h2Answer) Trailer() http.Header {
+	if _, err := a.Read(make([]byte, 1)); err != io.EOF {
+		return nil
+	}
+	return a.resp.Trailer
+}
 
 // Close ends the exchange.
 func (a *h2Answer) Close() error {

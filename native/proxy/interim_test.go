@@ -116,6 +116,34 @@ func TestTrailersOfAnEmptyBodyPass(t *testing.T) {
 	assert.Equal(t, http.Header{"Grpc-Status": {"0"}, "Grpc-Message": {"fine"}}, r.Trailer)
 }
 
+// In HTTP/2 an answer with trailers may say its length, and one without a body
+// says 0.
+func TestTrailersOfHTTP2AnswersPassWhateverTheLength(t *testing.T) {
+	s := newStackOver(t, func(c *Config) { quiet(c); c.BackendProtocol = "h2c" }, serveH2C(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/unannounced" {
+			trailers(w, r)
+			return
+		}
+		w.Header().Set("Content-Length", "2")
+		_, _ = io.WriteString(w, "ok")
+		w.Header().Set(http.TrailerPrefix+"Grpc-Status", "0")
+	}))
+	whole := func(trailer http.Header) string {
+		return trailer.Get("Grpc-Status") + " " + strings.TrimSpace(trailer.Get("Grpc-Message"))
+	}
+	r, err := s.client.Get("http://" + s.Addr())
+	assert.Empty(t, body(t, r, err))
+	assert.Equal(t, "0 fine", whole(r.Trailer), "to HTTP/1.1")
+	c := h2Client(t)
+	r, err = c.Get("http://" + s.Addr())
+	assert.Empty(t, body(t, r, err))
+	assert.Equal(t, "0 fine", whole(r.Trailer), "to HTTP/2")
+	r, err = c.Get("http://" + s.Addr() + "/unannounced")
+	assert.Equal(t, "ok", body(t, r, err))
+	assert.Equal(t, http.Header{"Grpc-Status": {"0"}}, r.Trailer)
+	assert.Equal(t, int64(2), r.ContentLength)
+}
+
 func TestCompressedAnswersAreLeftAlone(t *testing.T) {
 	s := newStackOver(t, quiet, serveHandler(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")

@@ -176,6 +176,21 @@ func (s *stack) until(name, state string) BackendStatus {
 	return found
 }
 
+// probed waits until a backend's first probe is over.
+func (s *stack) probed(name string) *ProbeStatus {
+	s.t.Helper()
+	var last *ProbeStatus
+	require.Eventually(s.t, func() bool {
+		for _, b := range s.status().Backends {
+			if b.Name == name {
+				last = b.LastProbe
+			}
+		}
+		return last != nil
+	}, 10*time.Second, 5*time.Millisecond, "%s is not probed", name)
+	return last
+}
+
 func (s *stack) status() Status {
 	s.t.Helper()
 	r, body := s.do("GET", "/_minilb/status")

@@ -64,6 +64,30 @@ func TestBackendsAreAddedAndRemovedUnderTraffic(t *testing.T) {
 	assert.Contains(t, s.members(), "b2:9")
 }
 
+func TestABackendIsNeverMinilbItself(t *testing.T) {
+	s := newStack(t, quiet, 0)
+	r, body := s.do("POST", "/_minilb/backends?name=loop&address="+s.Addr())
+	assert.Equal(t, 400, r.StatusCode)
+	assert.Contains(t, body, "that is where minilb itself listens")
+	cases := []struct {
+		dial, listen string
+		same         bool
+	}{
+		{"127.0.0.1:80", "127.0.0.1:80", true},
+		{"localhost:80", "127.0.0.1:80", true},
+		{"127.0.0.1:80", "localhost:80", true},
+		{"127.0.0.1:80", ":80", true},
+		{"[::1]:80", "[::]:80", true},
+		{"127.0.0.1:80", "127.0.0.2:80", false},
+		{"127.0.0.1:81", ":80", false},
+		{"10.0.0.1:80", ":80", false},
+		{"127.0.0.1:0", ":0", false},
+	}
+	for _, c := range cases {
+		assert.Equal(t, c.same, sameSocket(c.dial, c.listen), "%s at %s", c.dial, c.listen)
+	}
+}
+
 func TestAdminSaysWhatABackendIs(t *testing.T) {
 	s := newStack(t, quiet, 0)
 	for path, says := range map[string]string{

@@ -53,11 +53,13 @@ func newProber(pool *lb.Pool, c Config, secured *tls.Config, now func() lb.Time,
 // probeTransport speaks as the proxy does, on a connection for each probe: a
 // check should find out whether the backend still takes new ones.
 func probeTransport(c Config, secured *tls.Config) *http.Transport {
-	t := &http.Transport{DisableCompression: true, DialContext: dialProbe}
-	if c.BackendProtocol == "h2c" {
-		t = newH2Transport(dialProbe)
+	t := &http.Transport{DisableCompression: true, DialContext: dialProbe, TLSClientConfig: secured}
+	if c.BackendProtocol != "h1" {
+		t = newH2Transport(func(ctx context.Context, network, address string) (net.Conn, error) {
+			return dialH2(ctx, network, address, secured)
+		})
 	}
-	t.DisableKeepAlives, t.TLSClientConfig = true, secured
+	t.DisableKeepAlives = true
 	return t
 }
 

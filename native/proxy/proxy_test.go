@@ -210,8 +210,8 @@ func TestProbeResultsAreToldApart(t *testing.T) {
 	assert.Contains(t, s.happened("b1")[0], "down: 1 consecutive failed check (last: timeout after 500ms)")
 	assert.Contains(t, s.happened("b2")[0], "down: 1 consecutive failed check (last: connection broken")
 	assert.Contains(t, s.happened("b3")[0], "down: 1 consecutive failed check (last: connection refused)")
-	b4 := s.until("b4", "healthy")
-	assert.Equal(t, "302", b4.LastProbe.Result, "a redirection passes and is not followed")
+	s.until("b4", "healthy")
+	assert.Equal(t, "302", s.probed("b4").Result, "a redirection passes and is not followed")
 }
 
 func TestTCPProbeOnlyConnects(t *testing.T) {
@@ -220,8 +220,8 @@ func TestTCPProbeOnlyConnects(t *testing.T) {
 		c.CheckInterval, c.CheckJitter, c.CheckType, c.Fall = 20*time.Millisecond, 0, "tcp", 1
 	}, serveHandler(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), deadAddress(t))
 	s.until("b2", "unhealthy")
-	b1 := s.until("b1", "healthy")
-	assert.Equal(t, "ok", b1.LastProbe.Result)
+	s.until("b1", "healthy")
+	assert.Equal(t, "ok", s.probed("b1").Result)
 }
 
 func TestPortInUseIsNamedAndNothingIsLeft(t *testing.T) {

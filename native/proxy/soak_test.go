@@ -49,13 +49,12 @@ func TestSoakNoChangeLosesOrRepeatsARequest(t *testing.T) {
 			before := descriptors()
 			tr := s.under(4)
 			i := 0
-			for ; tr.sent.Load() < n; i++ {
+			for ; i < 10 || tr.sent.Load() < n; i++ {
 				change(s, f, write, i+1)
 				pauseFor := tr.sent.Load() + n/100
 				require.Eventually(t, func() bool { return tr.sent.Load() >= pauseFor }, 30*time.Second, 100*time.Microsecond)
 			}
 			tr.verify(f)
-			assert.Greater(t, i, 10, "changes")
 			verifyNothingIsLeft(t, s)
 			s.client.CloseIdleConnections()
 			s.upstream.close()

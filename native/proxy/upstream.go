@@ -34,8 +34,8 @@ const (
 // newUpstream makes the upstream that the configuration asks for. secured is
 // nil for backends in clear text.
 func (c Config) newUpstream(secured *tls.Config) upstream {
-	if c.BackendProtocol == "h2c" {
-		return newH2Upstream(c.Times)
+	if c.BackendProtocol != "h1" {
+		return c.newH2Upstream(secured)
 	}
 	return &h1Upstream{times: c.Times, client: h1.Client{
 		TLS: secured, MaxIdle: maxIdle, IdleFor: idleFor,
@@ -58,13 +58,10 @@ type h1Answer struct {
 
 // RoundTrip sends a request to a backend.
 func (u *h1Upstream) RoundTrip(ctx context.Context, b lb.Backend, o *forward.Outgoing) (forward.Response, error) {
-	if o.Fresh {
-		u.client.Forget(b.Address) // what else rests there is no younger than what was closed
-	}
 	a := &h1Answer{upstream: u, request: h1.Request{
 		Method: o.Method, Target: o.Target, Host: o.Host, Header: o.Header, Extra: o.Extra,
 		Body: o.Body, Length: o.Length, Trailer: o.Trailer,
-		Interrupt: o.Interrupt, Hold: o.Hold, Informational: o.Informational,
+		Interrupt: o.Interrupt, Fresh: o.Fresh, Hold: o.Hold, Informational: o.Informational,
 	}}
 	resp, failure := u.client.Do(ctx, b.Address, &a.request)
 	if failure != nil {
@@ -127,7 +124,7 @@ func (u *h1Upstream) whyLate(f *h1.Failure) string {
 // broken is a connection that ended early. When it had been idle, and no byte
 // came back, the backend may just have closed it.
 func (u *h1Upstream) broken(f *h1.Failure) error {
-	b := &forward.Failure{Kind: lb.Broken, Stale: f.Reused && !f.Received}
+	b := &forward.Failure{Kind: lb.Broken, Stale: f.Stale()}
 	if !f.Sent {
 		b.Kind = lb.Refused
 	}
@@ -154,6 +151,8 @@ func whyNotConnected(err error, limit time.Duration) string {
 		return "its certificate is not accepted: " + certificate.Err.Error()
 	case errors.As(err, &notTLS):
 		return "it does not speak TLS; --backend-tls asks for that"
+	case errors.Is(err, errNotH2) || err.Error() == "remote error: tls: no application protocol":
+		return errNotH2.Error()
 	case isTimeout(err):
 		return fmt.Sprintf("no connection within %s", limit)
 	}

@@ -18,7 +18,7 @@ import (
 type Wire struct {
 	TLSCert         string `param:"tls-cert" help:"PEM file with the certificate shown to clients; with --tls-key it makes the listener speak TLS, HTTP/2 included"`
 	TLSKey          string `param:"tls-key" help:"PEM file with the key of --tls-cert"`
-	BackendProtocol string `param:"backend-protocol" choices:"h1,h2c" default:"h1" help:"what backends speak: HTTP/1.1, or HTTP/2 in clear text (gRPC)"`
+	BackendProtocol string `param:"backend-protocol" choices:"h1,h2c,h2" default:"h1" help:"what backends speak: HTTP/1.1, or HTTP/2 (gRPC) in clear text (h2c) or with --backend-tls (h2)"`
 	BackendTLS      bool   `param:"backend-tls" help:"speak TLS with the backends; their certificates are always verified"`
 	BackendTLSName  string `param:"backend-tls-name" help:"the name that the backends' certificates must have; empty: the host of each address" advanced:"true"`
 	BackendTLSCA    string `param:"backend-tls-ca" help:"PEM file with the certificates that vouch for the backends; empty: those of the system" advanced:"true"`
@@ -72,7 +72,10 @@ func (w Wire) check() []error {
 		faults = append(faults, errors.New("--tls-cert, --tls-key: only one of them is given; accepted: both or neither"))
 	}
 	if w.BackendTLS && w.BackendProtocol == "h2c" {
-		faults = append(faults, errors.New("--backend-tls: h2c is HTTP/2 in clear text; accepted: --backend-protocol h1 with it"))
+		faults = append(faults, errors.New("--backend-tls: h2c is HTTP/2 in clear text; accepted: --backend-protocol h1 or h2 with it"))
+	}
+	if !w.BackendTLS && w.BackendProtocol == "h2" {
+		faults = append(faults, errors.New("--backend-protocol h2: it needs --backend-tls; accepted: both, or --backend-protocol h2c for HTTP/2 in clear text"))
 	}
 	if !w.BackendTLS && (w.BackendTLSName != "" || w.BackendTLSCA != "") {
 		faults = append(faults, errors.New("--backend-tls-name, --backend-tls-ca: they need --backend-tls; without it backends are spoken to in clear text"))

@@ -133,8 +133,7 @@ func TestBackendsMaySpeakHTTP2InClearText(t *testing.T) {
 		_, text := s.raw("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n").answer()
 		assert.Equal(t, "HTTP/2.0 false  "+target, text)
 	}
-	require.Eventually(t, func() bool { return s.status().Backends[0].LastProbe != nil }, 5*time.Second, time.Millisecond)
-	assert.True(t, s.status().Backends[0].LastProbe.Passed, "probes speak it too")
+	assert.True(t, s.probed("b1").Passed, "probes speak it too")
 }
 
 // TestGRPCPassesFromEndToEnd is the shape of a bidirectional call: messages go
@@ -236,7 +235,7 @@ func TestBackendsCertificateIsAlwaysVerified(t *testing.T) {
 		t.Run(test.claim, func(t *testing.T) {
 			s := newStackOver(t, func(config *Config) {
 				config.BackendTLS, config.CheckInterval, config.CheckJitter, config.Fall, config.PanicThreshold = true, 20*time.Millisecond, 0, 1, 100
-				config.CheckTimeout = 20 * time.Millisecond
+				config.CheckTimeout, config.ConnectTimeout = 20*time.Millisecond, 10*time.Second
 				test.change(config)
 			}, address)
 			_, text := s.do("GET", "/")
@@ -248,6 +247,47 @@ func TestBackendsCertificateIsAlwaysVerified(t *testing.T) {
 	clear := newStackOver(t, func(config *Config) { quiet(config); config.BackendTLS = true }, serveBackend(t, "b1", 0))
 	_, text := clear.do("GET", "/")
 	assert.Equal(t, "backend b1: it does not speak TLS; --backend-tls asks for that\n", text)
+}
+
+// TestBackendsMaySpeakHTTP2OverTLS: verified as any, and nothing else is spoken
+// when they do not know it.
+func TestBackendsMaySpeakHTTP2OverTLS(t *testing.T) {
+	c := newCertificate(t)
+	speaks := func(h http.HandlerFunc, versions ...string) string {
+		return serveWith(t, &http.Server{Handler: h, TLSConfig: &tls.Config{Certificates: []tls.Certificate{c.pair}, NextProtos: versions}, ErrorLog: discardLog()})
+	}
+	secured := func(change func(*Config)) func(*Config) {
+		return func(config *Config) {
+			quiet(config)
+			config.BackendProtocol, config.BackendTLS, config.BackendTLSCA = "h2", true, c.cert
+			change(config)
+		}
+	}
+	s := newStackOver(t, secured(func(c *Config) { c.CheckInterval, c.CheckJitter, c.Fall = 20*time.Millisecond, 0, 1 }), speaks(protocols, "h2"))
+	_, text := s.raw("GET /a%2Fb?x HTTP/1.1\r\nHost: x\r\n\r\n").answer()
+	assert.Equal(t, "HTTP/2.0 true  /a%2Fb?x", text)
+	assert.True(t, s.probed("b1").Passed, "probes speak it too")
+	trailing := newStackOver(t, secured(func(*Config) {}), speaks(trailers, "h2"))
+	r, text := trailing.do("GET", "/")
+	assert.Empty(t, text)
+	assert.Equal(t, http.Header{"Grpc-Status": {"0"}, "Grpc-Message": {"fine"}}, r.Trailer)
+
+	for says, other := range map[string]*stack{
+		"its certificate is not accepted: x509: certificate signed by unknown authority": newStackOver(t, secured(func(c *Config) { c.BackendTLSCA = "" }), speaks(protocols, "h2")),
+		"it does not speak HTTP/2; --backend-protocol h2 asks for that":                  newStackOver(t, secured(func(*Config) {}), serveTLS1(t, c)),
+		"it does not speak TLS; --backend-tls asks for that":                             newStackOver(t, secured(func(*Config) {}), serveBackend(t, "b1", 0)),
+	} {
+		r, text := other.do("POST", "/")
+		assert.Equal(t, "backend b1: "+says+"\n", text)
+		assert.Equal(t, "b1:refused", r.Header.Get("x-minilb-attempts"), "nothing of the request was sent")
+	}
+}
+
+// serveTLS1 knows HTTP/1.1 alone.
+func serveTLS1(t testing.TB, c certificate) string {
+	var p http.Protocols
+	p.SetHTTP1(true)
+	return serveWith(t, &http.Server{Handler: http.HandlerFunc(protocols), Protocols: &p, TLSConfig: &tls.Config{Certificates: []tls.Certificate{c.pair}}, ErrorLog: discardLog()})
 }
 
 func TestFilesThatAreNotThereAreNamed(t *testing.T) {
@@ -272,6 +312,7 @@ func TestSettingsThatDoNotGoTogetherAreFaults(t *testing.T) {
 	cases := map[string]Wire{
 		"--tls-cert, --tls-key: only one":          {TLSCert: "a"},
 		"--backend-tls: h2c is":                    {BackendTLS: true, BackendProtocol: "h2c"},
+		"--backend-protocol h2: it needs":          {BackendProtocol: "h2"},
 		"--backend-tls-name, --backend-tls-ca: th": {BackendTLSName: "a"},
 		"--backend-tls-name \"a b\": not a name":   {BackendTLS: true, BackendTLSName: "a b"},
 	}
