@@ -2,7 +2,7 @@
 # `make` alone lists them. Arguments for the program: make run ARGS='--help'.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build site site-single same bench theory clean
+.PHONY: help run test test-page build site site-single same bench theory clean
 MAKEFLAGS += --no-print-directory
 
 help: ## list these commands
@@ -13,6 +13,9 @@ run: ## build what changed, then start three backends, the proxy and the playgro
 
 test: ## every check, from formatting to a real browser; sets up what it needs
 	@exec scripts/test.sh
+
+test-page: ## every way through the page in a real browser, minutes
+	@exec scripts/test-page.sh
 
 build: ## the playground and bin/minilb
 	@exec scripts/build.sh

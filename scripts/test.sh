@@ -104,8 +104,10 @@ core_native() {
 core_wasm() { on_wasm gotest -exec="$(wasm_exec)" ./core/...; }
 shells() { gotest -race ./native/... ./wasm/page/... ./site/... ./scripts/...; }
 
-# browser is never taken from the test cache: what it tests is the built site and the installed browser.
-browser() { gotest -count=1 ./wasm/play/e2e/...; }
+# browser is never taken from the test cache: what it tests is the built site and the installed browser. These are the
+# page's main ways; test-page.sh walks all of them, which takes minutes.
+browser() { gotest -count=1 -run "$main_ways" ./wasm/play/e2e/...; }
+readonly main_ways='FirstSight|NativeNumbers|ASlider|FiveThousand|BrokenLink|HostileLink|StaysResponsive|SharedLink|SingleFile|EveryInputHasALabel|KeyboardAloneMoves|Offline'
 
 run "tools" tools
 run "gofmt" formatting

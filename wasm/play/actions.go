@@ -24,15 +24,24 @@ func (a *app) listen() {
 	a.listenInstrument()
 	a.document.AddEventListener("click", false, a.onClick)
 	a.document.AddEventListener("toggle", true, a.onToggle)
-	a.onWindow("hashchange", a.reopen)
-	a.onWindow("pagehide", a.flushAddress)
+	// The event's own address, not the window's: a write of ours that was under way may have replaced that meanwhile.
+	a.onWindow("hashchange", func(e js.Value) { a.reopen(fragmentOf(e.Get("newURL").String())) })
+	a.onWindow("pagehide", func(js.Value) { a.flushAddress() })
 }
 
-func (a *app) onWindow(kind string, do func()) {
-	js.Global().Call("addEventListener", kind, js.FuncOf(func(js.Value, []js.Value) any {
-		do()
+func (a *app) onWindow(kind string, do func(event js.Value)) {
+	js.Global().Call("addEventListener", kind, js.FuncOf(func(_ js.Value, args []js.Value) any {
+		do(args[0])
 		return nil
 	}))
+}
+
+// fragmentOf is an address from its # on, or nothing.
+func fragmentOf(address string) string {
+	if at := strings.IndexByte(address, '#'); at >= 0 {
+		return address[at:]
+	}
+	return ""
 }
 
 // data is a data attribute of an element, and whether it has it.

@@ -108,8 +108,7 @@ func (a *app) flushAddress() {
 }
 
 // reopen follows an address that the person has typed or pasted.
-func (a *app) reopen() {
-	fragment := a.fragment()
+func (a *app) reopen(fragment string) {
 	if fragment == a.model.Link() {
 		return
 	}

@@ -162,7 +162,8 @@ func (p *tab) wait(condition string) {
 	p.t.Helper()
 	for end := time.Now().Add(patience); !run(p, chromedp.Evaluate[bool]("!!("+condition+")")); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			require.FailNow(p.t, "waited in vain", "%s\nverdict: %s\ncomplaints: %v", condition, p.verdict(), p.complaints)
+			require.FailNow(p.t, "waited in vain", "%s\naddress: %s\nverdict: %s\ncomplaints: %v", condition,
+				run(p, chromedp.Evaluate[string]("location.hash")), p.verdict(), p.complaints)
 		}
 	}
 }
