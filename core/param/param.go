@@ -52,6 +52,7 @@ type Param struct {
 
 	loText, hiText string // the bounds as their author wrote them, for messages
 	field          reflect.Value
+	path           []int // of fields, from the struct to the field
 	defaults       [columns]fallback
 	fresh          bool // the next Set of a list replaces it
 }

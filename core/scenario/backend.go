@@ -22,7 +22,7 @@ const backendForm = "NAME=MEAN_MS and parts such as errors=0.1"
 // error is a [param.Error] whose Problem names the part: weight=0: outside …
 func (b *Backend) UnmarshalText(text []byte) error {
 	fresh := Backend{}
-	set := param.Of(&fresh.Parts)
+	set := fresh.Parts.Params()
 	set.Reset(column)
 	given := map[string]bool{}
 	for i, part := range strings.Split(string(text), ",") {
@@ -107,7 +107,7 @@ func (b Backend) MarshalText() ([]byte, error) { return []byte(b.text()), nil }
 // plain is what a backend is when nothing is said of it. Reading the schema
 // takes a while, so the texts of backends like that do without.
 var plain = func() (p Parts) {
-	param.Of(&p).Reset(column)
+	p.Params().Reset(column)
 	return p
 }()
 
@@ -117,7 +117,7 @@ func (b Backend) text() string {
 			return b.Name + "=" + param.FormatFloat(b.Mean)
 		}
 	}
-	set := param.Of(&b.Parts)
+	set := b.Parts.Params()
 	text := b.Name + "=" + set.Lookup("mean").String()
 	for _, p := range set.All() {
 		if p.Name != "mean" && p.Changed(column) {

@@ -115,7 +115,7 @@ func backendObjects(backends []Backend) []string {
 	objects := make([]string, len(backends))
 	for i := range backends {
 		text := "{" + `"name": ` + quote(backends[i].Name)
-		for _, p := range param.Of(&backends[i].Parts).All() {
+		for _, p := range backends[i].Parts.Params().All() {
 			if p.Name == "mean" || p.Changed(column) {
 				text += ", " + quote(underscored(p.Name)) + ": " + literal(p, p.String())
 			}

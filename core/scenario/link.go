@@ -88,8 +88,12 @@ func TooLong(link string) bool { return len(link) > maxLink }
 
 // Command is the command line that runs the scenario, its link quoted for a
 // POSIX shell, which would read ';' and '#' otherwise.
-func (s Scenario) Command() string {
-	link := strings.TrimPrefix(Encode(s), "#")
+func (s Scenario) Command() string { return s.CommandStamped(Stamp{}) }
+
+// CommandStamped is Command with the sender's engine version and digest, so
+// that whoever runs it learns whether the result is the sender's.
+func (s Scenario) CommandStamped(stamp Stamp) string {
+	link := strings.TrimPrefix(EncodeStamped(s, stamp), "#")
 	return "minilb simulate --scenario '" + link + "'"
 }
 

@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"time"
+
+	"minilb/core/param"
 )
 
 // Parts is what can be said of a simulated backend: how it serves, and what
@@ -35,6 +37,11 @@ type Parts struct {
 	ColdFor     time.Duration `param:"cold-for" unit:"s" range:"0s,1000h" slider:"0,120" default:"0" help:"how long it is slower after it has started, been added or recovered; 0 = never cold" advanced:"true"`
 	ColdFactor  float64       `param:"cold-factor" range:"1,1000" slider:"1,20" default:"5" help:"how many times longer service takes when coldest; it falls in a straight line to 1 over cold_for" advanced:"true"`
 }
+
+// Params is the schema over these parts.
+func (p *Parts) Params() *param.Set { return partsSchema.Over(p) }
+
+var partsSchema = param.Read(new(Parts))
 
 // Fault is when something is first wrong with the backend and when all of it
 // is over, as far as its timeline says; ok is false when nothing ever is, or

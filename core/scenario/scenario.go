@@ -48,4 +48,11 @@ func Default() Scenario {
 
 // Params is the schema over this scenario's fields: set one by name, and the
 // scenario changes.
-func (s *Scenario) Params() *param.Set { return param.Of(s) }
+func (s *Scenario) Params() *param.Set { return schema.Over(s) }
+
+// schema is read once. Its defaults contain backends, whose texts need what a
+// backend's own schema says.
+var schema = func() *param.Schema {
+	_ = plain
+	return param.Read(new(Scenario))
+}()

@@ -42,6 +42,7 @@ type Layout struct {
 	Stale                 time.Duration `param:"stale" unit:"s" range:"0s,1h" slider:"0,10" step:"0.1" default:"0" help:"policies see the requests in flight of all balancers as they were at most this long ago, refreshed at this interval; 0 = each balancer sees its own, as they are" advanced:"true"`
 	Layer                 string        `param:"layer" choices:"l4,l7" default:"l7" help:"l7 balances requests, l4 connections" advanced:"true"`
 	RequestsPerConnection int           `param:"requests-per-connection" unit:"requests" range:"1,1000000" slider:"1,1000" scale:"log" default:"100" help:"l4: requests that a user sends over one connection before it opens another" advanced:"true"`
+	KeepaliveLifetime     time.Duration `param:"keepalive-lifetime" unit:"s" range:"0s,1000h" slider:"0,600" default:"0" help:"l4: how old a connection may become before it is closed and its user's next request opens another, chosen anew; a request in flight on it finishes first; 0 = any age" advanced:"true"`
 	BalancerDown          Window        `param:"balancer-down" help:"FROM..TO in seconds: when the first balancer is down; its clients are refused, and may retry with another" advanced:"true"`
 	ProbeLoss             float64       `param:"probe-loss" range:"0,1" step:"0.01" default:"0" help:"share of probes that the network loses" advanced:"true"`
 }

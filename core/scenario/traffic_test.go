@@ -55,14 +55,31 @@ func TestATraceIsReadInAnyOrder(t *testing.T) {
 	}, rows)
 }
 
+// Spreadsheets put a mark of the byte order first, and headings as they please.
+func TestATraceMayHaveHeadings(t *testing.T) {
+	for _, heading := range []string{"\ufefftime,key\n", "\ufeff", "Start (s), User Key, HTTP method, Service ms\n", "\"seconds\",\"key\"\n", "t\n"} {
+		rows, err := scenario.ParseTrace(heading + "1,a\n")
+		require.NoError(t, err, heading)
+		assert.Equal(t, []scenario.TraceRow{{At: time.Second, Key: "a"}}, rows)
+	}
+}
+
 func TestAFaultOfATraceNamesTheLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"":            "trace: no requests; accepted: one a line, as seconds,key,method,service ms",
-		"1\nx,y":      `trace, line 2: time "x"; accepted: seconds since the trace began, 0 or more`,
-		"-1":          `trace, line 1: time "-1"; accepted: seconds since the trace began, 0 or more`,
-		"1,a,GET,-5":  `trace, line 1: service time "-5"; accepted: 0 to 3600000 ms`,
-		"1,a,GET,NaN": `trace, line 1: service time "NaN"; accepted: 0 to 3600000 ms`,
-		"1,a,GET,5,6": `trace, line 1: "1,a,GET,5,6" has 5 fields; accepted: seconds,key,method,service ms`,
+		"":                           "trace: no requests; accepted: one a line, as seconds,key,method,service ms",
+		"1\nx,y":                     `trace, line 2: time "x"; accepted: seconds since the trace began, 0 or more`,
+		"-1":                         `trace, line 1: time "-1"; accepted: seconds since the trace began, 0 or more`,
+		"1,a,GET,-5":                 `trace, line 1: service time "-5"; accepted: 0 to 3600000 ms`,
+		"1,a,GET,NaN":                `trace, line 1: service time "NaN"; accepted: 0 to 3600000 ms`,
+		"1,a,GET,5,6":                `trace, line 1: "1,a,GET,5,6" has 5 fields; accepted: seconds,key,method,service ms`,
+		"NaN\n1":                     `trace, line 1: time "NaN"; accepted: seconds since the trace began, 0 or more`,
+		"inf,k\n1":                   `trace, line 1: time "inf"; accepted: seconds since the trace began, 0 or more`,
+		"1;k;GET":                    `trace, line 1: time "1;k;GET"; accepted: seconds since the trace began, 0 or more, and commas between the fields`,
+		"#\ntime\ntime\n1":           `trace, line 3: time "time"; accepted: seconds since the trace began, 0 or more`,
+		"time,colour\n1,red":         `trace, line 1: column 2 is headed "colour"; accepted: seconds,key,method,service ms in this order, or no heading`,
+		"Key,Time\na,1":              `trace, line 1: column 1 is headed "key"; accepted: seconds,key,method,service ms in this order, or no heading`,
+		"time,key,service,method\n1": `trace, line 1: column 3 is headed "service"; accepted: seconds,key,method,service ms in this order, or no heading`,
+		"a,b,c,d,e\n1":               `trace, line 1: "a,b,c,d,e" has 5 fields; accepted: seconds,key,method,service ms`,
 	} {
 		_, err := scenario.ParseTrace(text)
 		assert.EqualError(t, err, want)
