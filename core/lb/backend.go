@@ -2,7 +2,6 @@ package lb
 
 import (
 	"fmt"
-	"sync/atomic"
 )
 
 // A Backend is one server that can take a request, as its owner describes it.
@@ -55,11 +54,12 @@ const (
 	Draining                  // its owner says so
 )
 
-// pinned is what a sticky cookie leads to: a member, and its description at the
-// moment of the snapshot.
-type pinned struct {
-	m *member
-	b *Backend
+// A place is a member and its description at the moment of a snapshot: what a
+// lease leads to.
+type place struct {
+	*member
+	Backend
+	slot int
 }
 
 // member is a backend in a pool: its description, its place in the dense
@@ -78,8 +78,8 @@ type member struct {
 
 	ejections int // since it was added
 
-	attempts atomic.Uint64
-	failures atomic.Uint64
+	attempts Uint64
+	failures Uint64
 }
 
 func (m *member) eligible() bool { return m.hold == 0 }

@@ -70,7 +70,7 @@ func first(s *lb.Set) lb.Picker { return firstOf{s} }
 
 type firstOf struct{ *lb.Set }
 
-func (f firstOf) Pick(q lb.Query) int { return f.UsableFrom(0, q) }
+func (f firstOf) Pick(q lb.Query) int { return f.UsableFrom(0, &q) }
 
 func TestStickyClientsStayWhileTheirBackendIsEligible(t *testing.T) {
 	s := plain()

@@ -190,7 +190,7 @@ type even struct{ set *lb.Set }
 
 func (e even) Pick(q lb.Query) int {
 	for i := 0; i < e.set.Len(); i += 2 {
-		if e.set.Usable(i, q) {
+		if e.set.Usable(i, &q) {
 			return i
 		}
 	}

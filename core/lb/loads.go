@@ -2,7 +2,6 @@ package lb
 
 import (
 	"math"
-	"sync/atomic"
 	"time"
 
 	"minilb/core/stat"
@@ -12,7 +11,7 @@ import (
 // through their Set, so that a balancer with a stale or partial view of the
 // world runs the same picker over other Loads.
 type Loads struct {
-	n [MaxBackends]atomic.Int32
+	n [MaxBackends]Int32
 }
 
 // InFlight returns the count at a slot.
@@ -48,8 +47,8 @@ type Latencies struct {
 }
 
 type latency struct {
-	ewma atomic.Uint64 // float64 bits, nanoseconds
-	at   atomic.Int64  // Time of the last change
+	ewma Uint64 // float64 bits, nanoseconds
+	at   Int64  // Time of the last change
 }
 
 // NewLatencies returns averages that forget 63% of the past in decay.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -22,11 +21,11 @@ type Pool struct {
 	drain   Drain
 	log     func(Event)
 
-	snap     atomic.Pointer[snapshot]
-	next     atomic.Int64 // when something is due, as Time
-	draining atomic.Int32 // members that are draining
-	waiting  atomic.Int32 // tickets in the queue
-	cursor   atomic.Uint64
+	snap     Pointer[snapshot]
+	next     Int64 // when something is due, as Time
+	draining Int32 // members that are draining
+	waiting  Int32 // tickets in the queue
+	cursor   Uint64
 	loads    Loads
 	view     *Loads     // what pickers see; &loads unless told otherwise
 	lat      *Latencies // nil unless the policy needs it
@@ -37,19 +36,20 @@ type Pool struct {
 	nextSlot  int                  // slots below were used at least once
 	refused   int                  // ejections the cap refused
 	ejections int
-	queue     queue
+	queue     Line[Ticket]
 	running   bool // New has returned
 	rebuild   bool // the next snapshot needs a new picker in any case
 	due       []int
+	ask       func(slot int) bool // p.counts, made once: a streak that the cap refuses asks at each error
 }
 
 // snapshot is what Acquire needs, all of one moment.
 type snapshot struct {
 	set     *Set
-	members []*member // by position in the set
+	places  []place // by position in the set
 	picker  Picker
 	panic   bool
-	sticky  map[string]pinned // who a cookie may name
+	sticky  map[string]*place // who a cookie may name
 	outlier Outlier
 	lat     *Latencies
 }
@@ -71,6 +71,7 @@ func New(now Time, c Config, parts Parts, backends []Backend) (*Pool, error) {
 		config: c, pickers: parts.Pickers, health: parts.Health, outlier: parts.Outlier,
 		drain: parts.Drain, lat: parts.Latency, view: parts.View, log: parts.Log,
 	}
+	p.ask = p.counts
 	if p.view == nil {
 		p.view = &p.loads
 	}

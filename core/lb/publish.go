@@ -14,14 +14,17 @@ func (p *Pool) publish(now Time) {
 	old := p.snap.Load()
 	panicked := p.panicking()
 	p.reportPanic(now, old, panicked)
-	set, members := p.newSet(now, panicked)
-	s := &snapshot{set: set, members: members, panic: panicked, sticky: p.stickable(panicked), outlier: p.outlier, lat: p.lat}
+	set, places := p.newSet(now, panicked)
+	s := &snapshot{set: set, places: places, panic: panicked, sticky: p.stickable(places), outlier: p.outlier, lat: p.lat}
 	if !p.rebuild && old != nil && old.set.same(set) {
 		// The same backends at the same weights: a table need not be built
 		// again, and a weighted sequence goes on where it was.
 		s.set, s.picker = old.set, old.picker
 	} else {
 		s.picker = p.pickers(set)
+	}
+	if set.Len() == 0 {
+		s.picker = nobody{}
 	}
 	p.rebuild = false
 	p.snap.Store(s)
@@ -59,13 +62,13 @@ func (p *Pool) reportPanic(now Time, old *snapshot, panicked bool) {
 	}
 }
 
-func (p *Pool) newSet(now Time, panicked bool) (*Set, []*member) {
+func (p *Pool) newSet(now Time, panicked bool) (*Set, []place) {
 	n := len(p.members)
 	s := &Set{
 		backends: make([]Backend, 0, n), slots: make([]uint16, 0, n), weights: make([]uint32, 0, n),
 		limit: int32(p.config.MaxInflight), loads: p.view, lat: p.lat, cursor: &p.cursor,
 	}
-	members, warm := make([]*member, 0, n), make([]warmth, 0, n)
+	places, warm := make([]place, 0, n), make([]warmth, 0, n)
 	warming := false
 	for _, m := range p.members {
 		if !m.takes(panicked) {
@@ -74,14 +77,14 @@ func (p *Pool) newSet(now Time, panicked bool) (*Set, []*member) {
 		w := p.warmth(m)
 		warming = warming || w.to > now
 		warm = append(warm, w)
-		members = append(members, m)
+		places = append(places, place{m, m.Backend, m.slot})
 		s.add(m.Backend, m.slot, w.step(now))
 	}
 	if warming {
 		s.warm = warm
 	}
 	s.seal()
-	return s, members
+	return s, places
 }
 
 // warmth is a member's slow start; one that is over when it has none.
@@ -122,13 +125,14 @@ func (s *Set) same(t *Set) bool {
 
 // stickable lists who a sticky cookie may name: whoever takes traffic, and
 // with drain-sticky also the draining that are otherwise eligible.
-func (p *Pool) stickable(panicked bool) map[string]pinned {
-	names := make(map[string]pinned, len(p.members))
+func (p *Pool) stickable(places []place) map[string]*place {
+	names := make(map[string]*place, len(p.members))
+	for i := range places {
+		names[places[i].Name] = &places[i]
+	}
 	for _, m := range p.members {
-		leaving := p.config.DrainSticky && m.hold == Draining
-		if m.takes(panicked) || leaving {
-			b := m.Backend
-			names[m.Name] = pinned{m, &b}
+		if p.config.DrainSticky && m.hold == Draining {
+			names[m.Name] = &place{m, m.Backend, m.slot}
 		}
 	}
 	return names

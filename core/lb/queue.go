@@ -7,40 +7,10 @@ package lb
 type Ticket struct {
 	Wake func()
 
-	query      Query
-	lease      Lease
-	waits      bool
-	granted    bool
-	prev, next *Ticket
-}
-
-// queue is a passive list of tickets, first come first served.
-type queue struct {
-	first, last *Ticket
-}
-
-func (q *queue) push(t *Ticket) {
-	t.prev, t.next = q.last, nil
-	if q.last == nil {
-		q.first = t
-	} else {
-		q.last.next = t
-	}
-	q.last = t
-}
-
-func (q *queue) cut(t *Ticket) {
-	if t.prev == nil {
-		q.first = t.next
-	} else {
-		t.prev.next = t.next
-	}
-	if t.next == nil {
-		q.last = t.prev
-	} else {
-		t.next.prev = t.prev
-	}
-	t.prev, t.next = nil, nil
+	spot    Spot[Ticket]
+	query   Query
+	lease   Lease
+	granted bool
 }
 
 // Enqueue lets a request wait after Acquire said ErrFull. It looks once more
@@ -52,8 +22,8 @@ func (p *Pool) Enqueue(now Time, q Query, t *Ticket) error {
 	if int(p.waiting.Load()) >= p.config.Queue {
 		return ErrQueueFull
 	}
-	t.query, t.lease, t.waits, t.granted = q, Lease{}, true, false
-	p.queue.push(t)
+	t.query, t.lease, t.granted = q, Lease{}, false
+	p.queue.Join(&t.spot, t)
 	p.waiting.Add(1)
 	p.serveQueue(now)
 	return nil
@@ -78,15 +48,14 @@ func (t *Ticket) hand() (Lease, bool) {
 func (p *Pool) Abandon(t *Ticket) (Lease, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.waits {
+	if t.spot.Waits() {
 		p.leave(t)
 	}
 	return t.hand()
 }
 
 func (p *Pool) leave(t *Ticket) {
-	p.queue.cut(t)
-	t.waits = false
+	p.queue.Leave(&t.spot)
 	p.waiting.Add(-1)
 }
 
@@ -95,9 +64,11 @@ func (p *Pool) leave(t *Ticket) {
 // Only a retry, which may not go back to the backends that are free, lets
 // others pass.
 func (p *Pool) serveQueue(now Time) {
-	for t := p.queue.first; t != nil; {
-		next := t.next
-		l, err := p.try(now, t.query)
+	for t := p.queue.First(); t != nil; {
+		next := t.spot.After()
+		q := t.query
+		q.Now = now
+		l, err := p.try(&q)
 		if err == nil {
 			p.grant(t, l)
 		} else if t.query.Tried.Len() == 0 {

@@ -1,7 +1,5 @@
 package lb
 
-import "sync/atomic"
-
 // A Set is the backends that may take a request at one moment, in the pool's
 // order. It never changes; the pool publishes a new one instead. Positions in
 // it run from 0 to Len()-1, and every picker speaks of positions.
@@ -14,7 +12,7 @@ type Set struct {
 	limit    int32    // most in flight per backend, 0 = none
 	loads    *Loads
 	lat      *Latencies
-	cursor   *atomic.Uint64
+	cursor   *Uint64
 }
 
 type warmth struct {
@@ -28,7 +26,7 @@ const Unit = 1000
 // NewSet returns a set of backends at slots 0, 1, 2… for use without a pool: a
 // test, a benchmark, a question on the command line.
 func NewSet(backends []Backend, loads *Loads) *Set {
-	s := &Set{loads: loads, cursor: new(atomic.Uint64)}
+	s := &Set{loads: loads, cursor: new(Uint64)}
 	for i, b := range backends {
 		s.add(b, i, uint32(b.Weight)*Unit)
 	}
@@ -103,14 +101,14 @@ func (s *Set) Turns() uint64 { return s.cursor.Load() }
 
 // Usable says whether the backend at a position can take this request: the
 // request has not tried it, and it is not at its limit.
-func (s *Set) Usable(i int, q Query) bool {
+func (s *Set) Usable(i int, q *Query) bool {
 	slot := s.slots[i]
 	return (q.Tried.n == 0 || !q.Tried.Has(int(slot))) && (s.limit == 0 || s.loads.n[slot].Load() < s.limit)
 }
 
 // UsableFrom returns the first usable position at or after i, wrapping around,
 // or -1 when there is none.
-func (s *Set) UsableFrom(i int, q Query) int {
+func (s *Set) UsableFrom(i int, q *Query) int {
 	for range s.Len() {
 		if s.Usable(i, q) {
 			return i
@@ -141,7 +139,7 @@ type Tried struct {
 }
 
 // Has says whether the backend at a slot has had the request.
-func (t Tried) Has(slot int) bool {
+func (t *Tried) Has(slot int) bool {
 	for _, s := range t.slots[:t.n] {
 		if int(s) == slot {
 			return true
@@ -152,7 +150,16 @@ func (t Tried) Has(slot int) bool {
 
 // With returns the set with the lease's backend in it.
 func (t Tried) With(l Lease) Tried {
-	t.add(l.m.slot)
+	t.add(l.at.slot)
+	return t
+}
+
+// Add puts the lease's backend into the set.
+func (t *Tried) Add(l Lease) { t.add(l.at.slot) }
+
+// first is the set as it was when it had n members.
+func (t Tried) first(n uint8) Tried {
+	t.n = n
 	return t
 }
 
@@ -167,7 +174,7 @@ func (t *Tried) add(slot int) bool {
 }
 
 // Len is how many backends have had the request.
-func (t Tried) Len() int { return int(t.n) }
+func (t *Tried) Len() int { return int(t.n) }
 
 // A Picker is a policy built for one set. Pick returns a position in that set,
 // or -1 when no backend in it is usable. It must not allocate, and may be

@@ -123,7 +123,7 @@ func (p *Pool) apply(slot int, v Verdict) {
 }
 
 func (p *Pool) census() Census {
-	c := Census{Counts: p.counts}
+	c := Census{Counts: p.ask}
 	for _, m := range p.members {
 		if m.hold&Draining == 0 {
 			c.Members++

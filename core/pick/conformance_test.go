@@ -89,10 +89,10 @@ func neverUnusable(t *rapid.T, policy string, c pick.Config) {
 		q := chance(i)
 		q.Tried, q.HasKey = had, i%2 == 0
 		got := r.Pick(q)
-		if r.set.UsableFrom(0, q) < 0 {
+		if r.set.UsableFrom(0, &q) < 0 {
 			require.Equal(t, -1, got, "nobody is usable")
 		} else {
-			require.True(t, 0 <= got && r.set.Usable(got, q), "%d", got)
+			require.True(t, 0 <= got && r.set.Usable(got, &q), "%d", got)
 		}
 	}
 }

@@ -8,35 +8,37 @@ import (
 // maxChoices bounds how many backends one pick may draw.
 const maxChoices = 8
 
-// drawn is distinct positions in the order in which chance gave them.
+// drawn is distinct positions in the order in which chance gave them. It is
+// filled in place: to return it would copy it while it is being written.
 type drawn struct {
 	at [maxChoices]int32
 	n  int
 }
 
-// draw returns k distinct usable positions, each set of k equally likely; all
+// draw draws k distinct usable positions, each set of k equally likely; all
 // usable ones when there are fewer.
-func draw(s *lb.Set, q lb.Query, k int) drawn {
-	d := distinct(q.Rand, s.Len(), k)
+func (d *drawn) draw(s *lb.Set, q *lb.Query, k int) {
+	d.distinct(q.Rand, s.Len(), k)
 	for _, i := range d.at[:d.n] {
 		if !s.Usable(int(i), q) {
-			return drawUsable(s, q, k)
+			d.drawUsable(s, q, k)
+			return
 		}
 	}
-	return d
 }
 
 // drawUsable draws among the usable alone. Draws that were usable throughout
 // are uniform among such draws, and so are these: together they are too.
-func drawUsable(s *lb.Set, q lb.Query, k int) drawn {
+func (d *drawn) drawUsable(s *lb.Set, q *lb.Query, k int) {
 	usable := 0
 	for i := range s.Len() {
 		if s.Usable(i, q) {
 			usable++
 		}
 	}
-	ranks := distinct(stat.Next(q.Rand^drawSalt), usable, k)
-	d := drawn{n: ranks.n}
+	var ranks drawn
+	ranks.distinct(stat.Next(q.Rand^drawSalt), usable, k)
+	d.n = ranks.n
 	rank := int32(0)
 	for i := range s.Len() {
 		if !s.Usable(i, q) {
@@ -49,7 +51,6 @@ func drawUsable(s *lb.Set, q lb.Query, k int) drawn {
 		}
 		rank++
 	}
-	return d
 }
 
 // drawSalt keeps the second draw's words apart from the first's.
@@ -57,10 +58,10 @@ const drawSalt = 0x6a09e667f3bcc909
 
 // distinct draws k of 0..n-1 without replacement. "Two random choices" drawn
 // with replacement would be one choice now and then.
-func distinct(word uint64, n, k int) drawn {
-	d := drawn{n: min(k, n)}
-	if d.n == 2 {
-		return pair(word, n)
+func (d *drawn) distinct(word uint64, n, k int) {
+	if d.n = min(k, n); d.n == 2 {
+		d.pair(word, n)
+		return
 	}
 	var sorted [maxChoices]int32
 	for t := range d.n {
@@ -73,15 +74,14 @@ func distinct(word uint64, n, k int) drawn {
 		sorted[at] = x
 		d.at[t] = x
 	}
-	return d
 }
 
-// pair is distinct for two, from the two halves of one word.
-func pair(word uint64, n int) drawn {
-	i := int32((word >> 32) * uint64(n) >> 32)
-	j := int32((word & (1<<32 - 1)) * uint64(n-1) >> 32)
-	if j >= i {
-		j++
-	}
-	return drawn{at: [maxChoices]int32{i, j}, n: 2}
+// pair is distinct for two, from the two halves of one word. Whether the
+// second comes after the first is a coin's throw, so it is added and not
+// branched on.
+func (d *drawn) pair(word uint64, n int) {
+	i := int64((word >> 32) * uint64(n) >> 32)
+	j := int64((word & (1<<32 - 1)) * uint64(n-1) >> 32)
+	before := uint64(j-i) >> 63
+	d.at[0], d.at[1] = int32(i), int32(j+1-int64(before))
 }

@@ -83,7 +83,7 @@ func (p leastConn) explain(q lb.Query, chosen int) []string {
 	for i := range p.set.Len() {
 		loads = append(loads, weighed(p.set, i, q.Now))
 		a, b := loadAt(p.set, i, q.Now), loadAt(p.set, chosen, q.Now)
-		if p.set.Usable(i, q) && !a.less(b) && !b.less(a) {
+		if p.set.Usable(i, &q) && !a.less(b) && !b.less(a) {
 			tied = append(tied, name(p.set, i))
 		}
 	}
@@ -96,8 +96,9 @@ func (p leastConn) explain(q lb.Query, chosen int) []string {
 		strings.Join(tied, ", "), turn+1, turn, len(tied), turn%uint64(len(tied))+1, name(p.set, chosen)))
 }
 
-func (p p2c) explain(q lb.Query, chosen int) []string {
-	d := draw(p.set, q, p.choices)
+func (p *p2c) explain(q lb.Query, chosen int) []string {
+	var d drawn
+	d.draw(p.set, &q, p.choices)
 	var drawn []string
 	for _, i := range d.at[:d.n] {
 		drawn = append(drawn, weighed(p.set, int(i), q.Now))
@@ -106,8 +107,9 @@ func (p p2c) explain(q lb.Query, chosen int) []string {
 		"the least loaded of them, the first drawn in a tie: " + name(p.set, chosen)}
 }
 
-func (p peakEWMA) explain(q lb.Query, chosen int) []string {
-	d := draw(p.set, q, p.choices)
+func (p *peakEWMA) explain(q lb.Query, chosen int) []string {
+	var d drawn
+	d.draw(p.set, &q, p.choices)
 	var drawn []string
 	for _, i := range d.at[:d.n] {
 		seen := "no latency seen yet"
@@ -119,7 +121,7 @@ func (p peakEWMA) explain(q lb.Query, chosen int) []string {
 	return []string{"drawn: " + strings.Join(drawn, ", "), "the lowest cost of them: " + name(p.set, chosen)}
 }
 
-func (p random) explain(_ lb.Query, chosen int) []string {
+func (p *random) explain(_ lb.Query, chosen int) []string {
 	if p.alias == nil {
 		return []string{fmt.Sprintf("drawn with probability 1/%d: %s", p.set.Len(), name(p.set, chosen))}
 	}
@@ -143,7 +145,7 @@ func (p moduloHash) explain(q lb.Query, chosen int) []string {
 		q.Hash, p.set.Len(), q.Hash%uint64(p.set.Len()), q.Hash%uint64(p.set.Len())+1, name(p.set, chosen))}
 }
 
-func (p maglevPicker) explain(q lb.Query, chosen int) []string {
+func (p *maglevPicker) explain(q lb.Query, chosen int) []string {
 	if !q.HasKey {
 		return keyless(p.set, chosen)
 	}
@@ -162,7 +164,7 @@ func (p maglevPicker) explain(q lb.Query, chosen int) []string {
 // key's own.
 const shownPoints = 2
 
-func (p ringPicker) explain(q lb.Query, chosen int) []string {
+func (p *ringPicker) explain(q lb.Query, chosen int) []string {
 	if !q.HasKey {
 		return keyless(p.set, chosen)
 	}
@@ -182,7 +184,7 @@ func (p ringPicker) explain(q lb.Query, chosen int) []string {
 	return append(lines, "chosen: "+name(p.set, chosen))
 }
 
-func (p ringPicker) explainBound(q lb.Query) []string {
+func (p *ringPicker) explainBound(q lb.Query) []string {
 	per := p.perWeight(q.Now)
 	lines := []string{fmt.Sprintf("a backend may hold %g times its share of the requests in flight, this one included:", p.factor)}
 	for i := range p.set.Len() {
@@ -195,7 +197,7 @@ func (p ringPicker) explainBound(q lb.Query) []string {
 	return lines
 }
 
-func (p rendezvous) explain(q lb.Query, chosen int) []string {
+func (p *rendezvous) explain(q lb.Query, chosen int) []string {
 	if !q.HasKey {
 		return keyless(p.set, chosen)
 	}

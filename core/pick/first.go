@@ -6,4 +6,4 @@ import "minilb/core/lb"
 // spares nobody has tried: what looks like two instances serves from one.
 type first struct{ set *lb.Set }
 
-func (p first) Pick(q lb.Query) int { return p.set.UsableFrom(0, q) }
+func (p first) Pick(q lb.Query) int { return p.set.UsableFrom(0, &q) }

@@ -14,7 +14,8 @@ import (
 func TestDrawsAreDistinct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, k := rapid.IntRange(0, 1024).Draw(t, "n"), rapid.IntRange(1, maxChoices).Draw(t, "k")
-		d := distinct(rapid.Uint64().Draw(t, "word"), n, k)
+		var d drawn
+		d.distinct(rapid.Uint64().Draw(t, "word"), n, k)
 		assert.Equal(t, min(n, k), d.n)
 		at := slices.Clone(d.at[:d.n])
 		slices.Sort(at)
@@ -31,7 +32,8 @@ func TestEachDrawIsEquallyLikely(t *testing.T) {
 		seen := map[[maxChoices]int32]int{}
 		const draws = 240_000
 		for i := range uint64(draws) {
-			d := distinct(stat.Word(1, 1, i, 0), 5, k)
+			var d drawn
+			d.distinct(stat.Word(1, 1, i, 0), 5, k)
 			seen[d.at]++
 		}
 		kinds := 1

@@ -13,14 +13,14 @@ type leastConn struct{ set *lb.Set }
 
 func (p leastConn) Pick(q lb.Query) int {
 	if p.set.Uniform() {
-		return p.uniform(q)
+		return p.uniform(&q)
 	}
-	return p.weighted(q)
+	return p.weighted(&q)
 }
 
 // uniform looks at counts alone where it can: unless the request has been
 // somewhere already, whoever has the fewest is usable or nobody is.
-func (p leastConn) uniform(q lb.Query) int {
+func (p leastConn) uniform(q *lb.Query) int {
 	s, turn, retry := p.set, p.set.Turn(), q.Tried.Len() > 0
 	best, low, ties := -1, math.MaxInt, 0
 	for i := range s.Len() {
@@ -43,7 +43,7 @@ func (p leastConn) uniform(q lb.Query) int {
 }
 
 // tied returns the backend that skip others with the same count precede.
-func (p leastConn) tied(first, low, skip int, q lb.Query) int {
+func (p leastConn) tied(first, low, skip int, q *lb.Query) int {
 	s, retry := p.set, q.Tried.Len() > 0
 	for i := first; i < s.Len(); i++ {
 		if s.InFlight(i) != low || retry && !s.Usable(i, q) {
@@ -57,7 +57,7 @@ func (p leastConn) tied(first, low, skip int, q lb.Query) int {
 	return first
 }
 
-func (p leastConn) weighted(q lb.Query) int {
+func (p leastConn) weighted(q *lb.Query) int {
 	s, turn := p.set, p.set.Turn()
 	best, low, ties := -1, load{}, 0
 	for i := range s.Len() {

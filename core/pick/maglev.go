@@ -121,22 +121,22 @@ func newMaglevPicker(c Config, s *lb.Set) lb.Picker {
 	for i := range names {
 		names[i], weights[i] = s.Backend(i).Name, s.Weight(i)
 	}
-	return maglevPicker{s, NewMaglev(names, reduce(weights), c.TableSize)}
+	return &maglevPicker{s, NewMaglev(names, reduce(weights), c.TableSize)}
 }
 
-func (p maglevPicker) Pick(q lb.Query) int {
+func (p *maglevPicker) Pick(q lb.Query) int {
 	if !q.HasKey {
-		return turn(p.set, q)
+		return turn(p.set, &q)
 	}
 	at := int(q.Hash % uint64(len(p.table)))
-	if i := int(p.table[at]); p.set.Usable(i, q) {
+	if i := int(p.table[at]); p.set.Usable(i, &q) {
 		return i
 	}
-	if p.set.UsableFrom(0, q) < 0 {
+	if p.set.UsableFrom(0, &q) < 0 {
 		return -1 // rather than find out by walking the whole table
 	}
 	for range p.table {
-		if i := int(p.table[at]); p.set.Usable(i, q) {
+		if i := int(p.table[at]); p.set.Usable(i, &q) {
 			return i
 		}
 		if at++; at == len(p.table) {

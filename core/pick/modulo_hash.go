@@ -8,7 +8,7 @@ type moduloHash struct{ set *lb.Set }
 
 func (p moduloHash) Pick(q lb.Query) int {
 	if !q.HasKey {
-		return turn(p.set, q)
+		return turn(p.set, &q)
 	}
-	return p.set.UsableFrom(int(q.Hash%uint64(p.set.Len())), q)
+	return p.set.UsableFrom(int(q.Hash%uint64(p.set.Len())), &q)
 }

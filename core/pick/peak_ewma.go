@@ -11,10 +11,11 @@ type peakEWMA struct {
 	choices int
 }
 
-func newPeakEWMA(c Config, s *lb.Set) lb.Picker { return peakEWMA{s, c.Choices} }
+func newPeakEWMA(c Config, s *lb.Set) lb.Picker { return &peakEWMA{s, c.Choices} }
 
-func (p peakEWMA) Pick(q lb.Query) int {
-	d := draw(p.set, q, p.choices)
+func (p *peakEWMA) Pick(q lb.Query) int {
+	var d drawn
+	d.draw(p.set, &q, p.choices)
 	if d.n == 0 {
 		return -1
 	}
@@ -32,7 +33,7 @@ func (p peakEWMA) Pick(q lb.Query) int {
 // its way: worse than any real one, so that one request goes to find out.
 const unknownCost = 1e18
 
-func (p peakEWMA) cost(i int, now lb.Time) float64 {
+func (p *peakEWMA) cost(i int, now lb.Time) float64 {
 	latency, n := p.set.Latency(i, now), p.set.InFlight(i)
 	if latency == 0 && n > 0 {
 		latency = unknownCost

@@ -20,7 +20,7 @@ type column struct {
 }
 
 func newRandom(s *lb.Set) lb.Picker {
-	r := random{set: s}
+	r := &random{set: s}
 	if s.Uniform() {
 		return r
 	}
@@ -32,15 +32,15 @@ func newRandom(s *lb.Set) lb.Picker {
 	return r
 }
 
-func (p random) Pick(q lb.Query) int {
+func (p *random) Pick(q lb.Query) int {
 	word := q.Rand
 	for range redraws {
-		if i := p.draw(word); p.set.Usable(i, q) {
+		if i := p.draw(word); p.set.Usable(i, &q) {
 			return i
 		}
 		word = stat.Next(word)
 	}
-	return p.set.UsableFrom(stat.Below(word, p.set.Len()), q)
+	return p.set.UsableFrom(stat.Below(word, p.set.Len()), &q)
 }
 
 // redraws is how often a draw that is not usable is drawn again, which keeps
@@ -50,7 +50,7 @@ const redraws = 16
 // draw splits one word in two: its product with the number of columns has the
 // column above and, below, where in the column it fell. The next word is then
 // free of this draw, which a second draw relies on.
-func (p random) draw(word uint64) int {
+func (p *random) draw(word uint64) int {
 	i, fell := bits.Mul64(word, uint64(p.set.Len()))
 	if p.alias != nil && fell >= p.alias[i].keep {
 		return int(p.alias[i].other)

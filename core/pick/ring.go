@@ -147,7 +147,7 @@ type ringPicker struct {
 }
 
 func newRingPicker(c Config, s *lb.Set) lb.Picker {
-	p := ringPicker{set: s, factor: c.HashBalanceFactor}
+	p := &ringPicker{set: s, factor: c.HashBalanceFactor}
 	if s.Len() == 0 {
 		return p
 	}
@@ -160,19 +160,19 @@ func newRingPicker(c Config, s *lb.Set) lb.Picker {
 	return p
 }
 
-func (p ringPicker) Pick(q lb.Query) int {
+func (p *ringPicker) Pick(q lb.Query) int {
 	if !q.HasKey {
-		return turn(p.set, q)
+		return turn(p.set, &q)
 	}
 	at := p.ring.At(q.Hash)
 	if p.factor == 0 {
-		return p.walk(at, q)
+		return p.walk(at, &q)
 	}
-	return p.bounded(at, q)
+	return p.bounded(at, &q)
 }
 
 // walk returns the first usable owner from a point on, clockwise.
-func (p ringPicker) walk(at int, q lb.Query) int {
+func (p *ringPicker) walk(at int, q *lb.Query) int {
 	if i := int(p.ring.owners[at]); p.set.Usable(i, q) {
 		return i
 	}
@@ -194,7 +194,7 @@ func (p ringPicker) walk(at int, q lb.Query) int {
 // hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam, 2016).
 // Somebody is always below it, for the bounds add up to more than what is in
 // flight; but that one may have had the request, and then the walk is free.
-func (p ringPicker) bounded(at int, q lb.Query) int {
+func (p *ringPicker) bounded(at int, q *lb.Query) int {
 	if p.set.UsableFrom(0, q) < 0 {
 		return -1
 	}
@@ -214,7 +214,7 @@ func (p ringPicker) bounded(at int, q lb.Query) int {
 
 // perWeight is the bound for one thousandth of weight: factor × the requests
 // in flight, the one to come included, over all the weight.
-func (p ringPicker) perWeight(now lb.Time) float64 {
+func (p *ringPicker) perWeight(now lb.Time) float64 {
 	inFlight, weight := 1, 0
 	for i := range p.set.Len() {
 		inFlight += p.set.InFlight(i)
@@ -224,7 +224,7 @@ func (p ringPicker) perWeight(now lb.Time) float64 {
 }
 
 // bound is the most that a backend may hold, its weight's share of them all.
-func (p ringPicker) bound(i int, per float64, now lb.Time) int {
+func (p *ringPicker) bound(i int, per float64, now lb.Time) int {
 	return ceil(float64(per * float64(p.set.LiveWeight(i, now))))
 }
 

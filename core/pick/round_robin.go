@@ -14,11 +14,11 @@ func newRoundRobin(s *lb.Set) lb.Picker {
 	return roundRobin{s}
 }
 
-func (r roundRobin) Pick(q lb.Query) int { return turn(r.set, q) }
+func (r roundRobin) Pick(q lb.Query) int { return turn(r.set, &q) }
 
 // turn is the round-robin step that hashing policies fall back to without a
 // key. A retry walks on to the next backend that has not had the request.
-func turn(s *lb.Set, q lb.Query) int {
+func turn(s *lb.Set, q *lb.Query) int {
 	i := int(s.Turn() % uint64(s.Len()))
 	if s.Usable(i, q) {
 		return i

@@ -1,8 +1,6 @@
 package pick
 
 import (
-	"sync/atomic"
-
 	"minilb/core/lb"
 )
 
@@ -12,7 +10,7 @@ import (
 type sequence struct {
 	set    *lb.Set
 	order  []uint16
-	cursor atomic.Uint64
+	cursor lb.Uint64
 }
 
 // sequenceWork bounds the steps that building a round may take, entries times
@@ -35,10 +33,10 @@ func (p *sequence) Pick(q lb.Query) int {
 	n := uint64(len(p.order))
 	at := (p.cursor.Add(1) - 1) % n
 	i := int(p.order[at])
-	if p.set.Usable(i, q) {
+	if p.set.Usable(i, &q) {
 		return i
 	}
-	if p.set.UsableFrom(0, q) < 0 {
+	if p.set.UsableFrom(0, &q) < 0 {
 		return -1
 	}
 	// The next turns of others, so that a retry keeps to the weights too.
@@ -46,7 +44,7 @@ func (p *sequence) Pick(q lb.Query) int {
 		if at++; at == n {
 			at = 0
 		}
-		if i = int(p.order[at]); p.set.Usable(i, q) {
+		if i = int(p.order[at]); p.set.Usable(i, &q) {
 			return i
 		}
 	}

@@ -2,7 +2,8 @@ package retry
 
 import (
 	"sync"
-	"sync/atomic"
+
+	"minilb/core/lb"
 )
 
 // A Budget caps the retries in flight as a share of the requests in flight,
@@ -13,12 +14,12 @@ type Budget struct {
 	percent float64
 	least   float64
 
-	requests atomic.Int64
-	retries  atomic.Int64
-	waiting  atomic.Int32
+	requests lb.Int64
+	retries  lb.Int64
+	waiting  lb.Int32
 
-	mu          sync.Mutex
-	first, last *Slot
+	mu   sync.Mutex
+	line lb.Line[Slot]
 }
 
 // NewBudget returns the budget that the configuration describes.
@@ -81,26 +82,20 @@ func (b *Budget) Give() {
 type Slot struct {
 	Wake func()
 
-	waits, granted bool
-	prev, next     *Slot
+	spot    lb.Spot[Slot]
+	granted bool
 }
 
 // Enqueue lets a retry wait in order. It looks once more after it has
 // registered, so Wake may be called before Enqueue returns.
 func (b *Budget) Enqueue(s *Slot) {
 	b.mu.Lock()
-	if s.waits {
+	if s.spot.Waits() {
 		b.mu.Unlock()
 		panic("retry: Enqueue of a Slot that waits already")
 	}
-	s.waits, s.granted = true, false
-	s.prev, s.next = b.last, nil
-	if b.last == nil {
-		b.first = s
-	} else {
-		b.last.next = s
-	}
-	b.last = s
+	s.granted = false
+	b.line.Join(&s.spot, s)
 	b.waiting.Add(1)
 	b.mu.Unlock()
 	b.serve()
@@ -111,8 +106,8 @@ func (b *Budget) Enqueue(s *Slot) {
 func (b *Budget) Abandon(s *Slot) (granted bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if s.waits {
-		b.cut(s)
+	if s.spot.Waits() {
+		b.leave(s)
 	}
 	return s.granted
 }
@@ -120,25 +115,14 @@ func (b *Budget) Abandon(s *Slot) (granted bool) {
 func (b *Budget) serve() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for b.first != nil && b.take() {
-		s := b.first
-		b.cut(s)
+	for s := b.line.First(); s != nil && b.take(); s = b.line.First() {
+		b.leave(s)
 		s.granted = true
 		s.Wake()
 	}
 }
 
-func (b *Budget) cut(s *Slot) {
-	if s.prev == nil {
-		b.first = s.next
-	} else {
-		s.prev.next = s.next
-	}
-	if s.next == nil {
-		b.last = s.prev
-	} else {
-		s.next.prev = s.prev
-	}
-	s.prev, s.next, s.waits = nil, nil, false
+func (b *Budget) leave(s *Slot) {
+	b.line.Leave(&s.spot)
 	b.waiting.Add(-1)
 }

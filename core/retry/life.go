@@ -71,18 +71,26 @@ func (p *Plan) triggered(o lb.Outcome) (wanted, sent bool) {
 type Life struct {
 	plan     *Plan
 	budget   *Budget
-	method   string
-	deadline lb.Time
-	try      int // attempts begun
+	try      int32 // attempts begun
 	holds    bool
 	Tried    lb.Tried // backends that have had the request
+	deadline lb.Time
+	method   string
 }
 
 // Begin starts a request's life and counts it as in flight. deadline is the
 // request's own, lb.Never without one. End it exactly once.
-func (p *Plan) Begin(b *Budget, method string, deadline lb.Time) Life {
+func (p *Plan) Begin(b *Budget, method string, deadline lb.Time) (l Life) {
+	p.BeginIn(&l, b, method, deadline)
+	return l
+}
+
+// BeginIn is Begin for a Life that stays in its place and is used again for
+// one request after another.
+func (p *Plan) BeginIn(l *Life, b *Budget, method string, deadline lb.Time) {
 	b.Enter()
-	return Life{plan: p, budget: b, method: method, deadline: deadline}
+	l.plan, l.budget, l.method, l.deadline = p, b, method, deadline
+	l.try, l.Tried = 0, lb.Tried{} // and holds is false: End gave back what there was
 }
 
 // End says that the request has its answer, or that its client has left, in
@@ -97,13 +105,13 @@ func (l *Life) End() {
 }
 
 // Attempts is how many attempts were begun.
-func (l *Life) Attempts() int { return l.try }
+func (l *Life) Attempts() int { return int(l.try) }
 
 // Sent is told of an attempt's lease and returns the instant at which the
 // attempt is to be given up, lb.Never without a limit.
 func (l *Life) Sent(now lb.Time, lease lb.Lease) (giveUp lb.Time) {
 	l.try++
-	l.Tried = l.Tried.With(lease)
+	l.Tried.Add(lease)
 	if l.plan.config.PerTryTimeout == 0 {
 		return l.deadline
 	}
@@ -133,9 +141,16 @@ type Action struct {
 // back-off.
 func (l *Life) After(now lb.Time, o lb.Outcome, rand uint64) Action {
 	l.giveBack()
+	if !o.Failed() {
+		return Action{}
+	}
+	return l.afterFailure(now, o, rand)
+}
+
+func (l *Life) afterFailure(now lb.Time, o lb.Outcome, rand uint64) Action {
 	wanted, sent := l.plan.triggered(o)
 	switch {
-	case !wanted || l.try > l.plan.config.Retries:
+	case !wanted || int(l.try) > l.plan.config.Retries:
 		return Action{}
 	case sent && !Idempotent(l.method):
 		return skipped(fmt.Sprintf("%.20s is not idempotent", l.method))

@@ -20,7 +20,7 @@ const ms = lb.Time(time.Millisecond)
 // inOrder picks the first backend that the request has not tried.
 type inOrder struct{ set *lb.Set }
 
-func (p inOrder) Pick(q lb.Query) int { return p.set.UsableFrom(0, q) }
+func (p inOrder) Pick(q lb.Query) int { return p.set.UsableFrom(0, &q) }
 
 func newPool(backends int) *lb.Pool {
 	var list []lb.Backend

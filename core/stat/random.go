@@ -15,10 +15,20 @@ const (
 // (index: a request, a backend, a probe) and which try of it (attempt). Nothing is remembered between draws, so what
 // one policy asks for never shifts what another sees.
 func Word(seed, stream, index, attempt uint64) uint64 {
-	h := mix(seed + golden)
-	h = mix(h ^ (stream*streamStep + attempt*attemptStep))
-	return mix(h + index*indexStep)
+	return StreamOf(seed, stream, attempt).Word(index)
 }
+
+// A Stream is Word for many indices: all but the index is mixed once, which is two thirds of the work.
+type Stream uint64
+
+// StreamOf is the stream of a seed, of what the draws are for and of which try they are.
+func StreamOf(seed, stream, attempt uint64) Stream {
+	h := mix(seed + golden)
+	return Stream(mix(h ^ (stream*streamStep + attempt*attemptStep)))
+}
+
+// Word is the random word of one draw of the stream.
+func (s Stream) Word(index uint64) uint64 { return mix(uint64(s) + index*indexStep) }
 
 // Next derives a further word from one, for draws that need several: one step of splitmix64.
 func Next(word uint64) uint64 { return mix(word + golden) }

@@ -24,6 +24,13 @@ func (s *Sketch) Record(ns int64) {
 	s.counts[bucket-s.first]++
 }
 
+// Expect makes room for the range that o has seen, so that a window like the one before it allocates once.
+func (s *Sketch) Expect(o *Sketch) {
+	if len(o.counts) > 0 {
+		s.cover(o.first, o.first+len(o.counts))
+	}
+}
+
 // cover widens the range of buckets to include [first, last), in whole powers of two so that it happens seldom.
 func (s *Sketch) cover(first, last int) {
 	const block = 1 << sketchPrecision
