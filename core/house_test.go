@@ -32,7 +32,7 @@ var (
 	onParts = slices.Concat(onLB, parts)
 	allCore = slices.Concat(onParts, []string{"core/scenario", "core/sim"})
 	onEdge  = slices.Concat(allCore, []string{"native/forward"})
-	onHTTP  = slices.Concat(onEdge, []string{"native/h1", "native/policyfile"})
+	onHTTP  = slices.Concat(onEdge, []string{"native/front", "native/h1", "native/policyfile"})
 	onProxy = slices.Concat(onHTTP, []string{"native/proxy"})
 )
 
@@ -56,6 +56,7 @@ var arrows = map[string][]string{
 	"wasm/play/e2e":      slices.Concat(allCore, []string{"wasm/page", "site"}),
 	"wasm/edge":          onEdge,
 	"native/forward":     allCore,
+	"native/front":       {"native/forward"},
 	"native/h1":          nil,
 	"native/backend":     allCore,
 	"native/policyfile":  allCore,

@@ -32,3 +32,8 @@ type chance uint64
 func (c chance) word(stream, index, attempt uint64) uint64 {
 	return stat.Word(uint64(c), stream, index, attempt)
 }
+
+// of is the draws of one stream and attempt, for many of them.
+func (c chance) of(stream, attempt uint64) stat.Stream {
+	return stat.StreamOf(uint64(c), stream, attempt)
+}

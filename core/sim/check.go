@@ -21,6 +21,12 @@ var standardLimits = limits{
 	ticks:    1 << 27,
 }
 
+// A Limit is the error of a run that was ended for what it would have cost:
+// time, memory or calls. The results up to then come with it.
+type Limit struct{ text string }
+
+func (l *Limit) Error() string { return l.text }
+
 // exceeded says which limit a run is over, or returns nil.
 func (l limits) exceeded(e *engine) error {
 	problem := ""
@@ -36,8 +42,15 @@ func (l limits) exceeded(e *engine) error {
 	default:
 		return nil
 	}
-	r := &e.record
-	return fmt.Errorf("%s ended at t=%s, after %d of %d requests: %s", r.algorithm, e.now, r.settled, r.want, problem)
+	return &Limit{fmt.Sprintf("%s ended at t=%s, after %s: %s", e.record.algorithm, e.now, e.soFar(), problem)}
+}
+
+// soFar is how many requests are over, and of how many where that is known.
+func (e *engine) soFar() string {
+	if e.config.Duration > 0 {
+		return fmt.Sprintf("%d requests of %s", e.record.settled, e.config.Duration)
+	}
+	return fmt.Sprintf("%d of %d requests", e.record.settled, e.record.want)
 }
 
 // maxEvents is how many lines of a transcript are kept.

@@ -12,6 +12,7 @@ import (
 type user struct {
 	backend    int32 // that the user's cookie names; none without one
 	connection int32 // that is open, at layer 4; none without one
+	watched    bool  // its connection's age will be looked at
 }
 
 // An identity is a request that must not be executed twice. It outlives the
@@ -34,7 +35,7 @@ func (e *engine) newClients() {
 		}
 		e.users = make([]user, n)
 		for i := range e.users {
-			e.users[i] = user{none, none}
+			e.users[i] = user{backend: none, connection: none}
 		}
 	}
 	if !loop {
@@ -78,8 +79,9 @@ func (e *engine) dress(i int32, r *request) (method string) {
 	}
 	method = e.method(r.number)
 	if r.try == 0 && !retry.Idempotent(method) {
-		r.identity = e.identities.take()
-		*e.identities.at(r.identity) = identity{holders: 1, counts: r.counts}
+		id := e.identities.take()
+		*e.identities.at(id) = identity{holders: 1, counts: r.counts}
+		e.extras.at(i).identity = id
 	}
 	if r.try > 0 && r.counts {
 		e.record.clientRetries++
@@ -102,6 +104,9 @@ func (e *engine) method(number uint32) string {
 
 // cookie is the backend that a request's cookie names, or nothing.
 func (e *engine) cookie(r *request) string {
+	if e.users == nil {
+		return ""
+	}
 	if slot := e.users[r.user].backend; slot != none {
 		return e.record.names[slot]
 	}
@@ -124,7 +129,7 @@ func (e *engine) clientLate(i int32, turn uint32) {
 func (e *engine) leave(i int32, r *request, why failure) {
 	switch r.wait {
 	case onJob:
-		e.leaveJob(r)
+		e.leaveJob(i, r)
 	case onPool:
 		e.leavePool(r)
 	case onBudget:
@@ -135,13 +140,13 @@ func (e *engine) leave(i int32, r *request, why failure) {
 }
 
 // leaveJob takes a request from its backend, of which that says nothing.
-func (e *engine) leaveJob(r *request) {
+func (e *engine) leaveJob(i int32, r *request) {
 	k := r.at
 	j := e.jobs.at(k)
 	e.detach(j)
 	o := lb.Outcome{Kind: lb.Cancelled, Latency: e.now.Sub(j.lease.Start)}
 	if e.l4 {
-		e.released(r, o)
+		e.released(i, r, o)
 	} else {
 		e.balancers[r.balancer].pool.Release(e.now, j.lease, o)
 	}
@@ -160,8 +165,8 @@ func (e *engine) again(i int32, r *request) bool {
 	if r.last == fine && e.config.StickyShare > 0 && e.sticky(r.user) {
 		e.users[r.user].backend = int32(r.slot)
 	}
-	if r.identity != none {
-		e.forget(r.identity)
+	if id := e.identity(i); id != none {
+		e.forget(id)
 	}
 	if e.config.Arrivals == "closed" && e.closedLeft > 0 {
 		e.think(r)
@@ -199,6 +204,14 @@ func (e *engine) clientSends(i int32) {
 	r.try++
 	r.wait = onPool
 	e.open(i, r)
+}
+
+// identity is a request's, none unless its executions are counted.
+func (e *engine) identity(i int32) int32 {
+	if !e.special {
+		return none
+	}
+	return e.extras.at(i).identity
 }
 
 // executed counts that a job which must not be done twice was done.

@@ -5,6 +5,7 @@ import (
 	"minilb/core/pick"
 	"minilb/core/retry"
 	"minilb/core/scenario"
+	"minilb/core/stat"
 )
 
 // An engine plays a scenario with one algorithm. Three things can come next:
@@ -13,6 +14,8 @@ import (
 type engine struct {
 	now      lb.Time
 	chance   chance
+	picks    stat.Stream // of first attempts, as are the services
+	services stat.Stream
 	arrivals arrivals
 	tick     lb.Time // when a pool wants to be called
 	ticks    int
@@ -33,10 +36,12 @@ type engine struct {
 	home      *home     // where keys belong; nil when nobody asks
 
 	requests    slab[request]
+	lives       slab[retry.Life]
+	extras      slab[extra]  // in the requests' places, for scenarios that are special
+	hashes      slab[uint64] // of requests' keys, in the requests' places, for policies that look at them
 	jobs        slab[job]
 	probes      slab[probe]
-	poolWaits   slab[poolWait]
-	budgetWaits slab[budgetWait]
+	spells      slab[spell]
 	connections slab[connection]
 	identities  slab[identity]
 	users       []user
@@ -65,6 +70,10 @@ func newEngine(s scenario.Scenario, algorithm string, o Options) (*engine, error
 		l4:   s.Layer == "l4",
 		warm: lb.Time(s.Warmup), record: newRecord(s, algorithm, o), limits: standardLimits,
 	}
+	if o.limits != nil {
+		e.limits = *o.limits
+	}
+	e.picks, e.services = e.chance.of(forPick, 0), e.chance.of(forService, 0)
 	for _, place := range e.record.place {
 		e.servers = append(e.servers, newServer(s.Backends[place]))
 	}
@@ -124,7 +133,11 @@ func (e *engine) step() {
 	switch {
 	case at <= e.tick && at <= e.arrivals.next:
 		e.now = at
-		e.happen(e.events.pop())
+		if v := e.events.pop(); v.kind() == served {
+			e.served(v.index, v.turn)
+		} else {
+			e.happen(v)
+		}
 	case e.tick <= e.arrivals.next:
 		e.now = e.tick
 		e.serveTick()
@@ -136,18 +149,14 @@ func (e *engine) step() {
 
 func (e *engine) happen(v event) {
 	switch v.kind() {
-	case served:
-		e.served(v.index, v.turn)
 	case retryDue:
 		e.retryDue(v.index, v.turn)
 	case attemptLate:
 		e.attemptLate(v.index, v.turn)
 	case probeLate:
 		e.probeLate(v.index, v.turn)
-	case queueLate:
-		e.queueLate(v.index, v.turn)
-	case budgetLate:
-		e.budgetLate(v.index, v.turn)
+	case queueLate, budgetLate:
+		e.waitLate(v.index, v.turn)
 	default:
 		e.happenSeldom(v)
 	}
@@ -165,6 +174,8 @@ func (e *engine) happenSeldom(v event) {
 		e.clientSends(v.index)
 	case thinkOver:
 		e.thinkOver(v.index)
+	case connectionOld:
+		e.connectionOld(v.index)
 	}
 }
 

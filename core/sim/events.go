@@ -7,19 +7,20 @@ import "minilb/core/lb"
 type kind uint8
 
 const (
-	served       kind = iota // a worker is done with a job
-	retryDue                 // a back-off is over
-	attemptLate              // an attempt has had its time
-	probeLate                // a probe has had its time
-	queueLate                // a request has waited long enough in front of the pool
-	budgetLate               // a retry has waited long enough for the budget
-	changeDue                // something on the scenario's timeline
-	refreshDue               // policies get to see new counts
-	clientLate               // a client has waited long enough
-	clientSends              // the wait before a client's retry is over
-	thinkOver                // a client of a closed loop sends its next request
-	kindBits     = 8         // of order
-	sequenceBits = 64 - kindBits
+	served        kind = iota // a worker is done with a job
+	retryDue                  // a back-off is over
+	attemptLate               // an attempt has had its time
+	probeLate                 // a probe has had its time
+	queueLate                 // a request has waited long enough in front of the pool
+	budgetLate                // a retry has waited long enough for the budget
+	changeDue                 // something on the scenario's timeline
+	refreshDue                // policies get to see new counts
+	clientLate                // a client has waited long enough
+	clientSends               // the wait before a client's retry is over
+	thinkOver                 // a client of a closed loop sends its next request
+	connectionOld             // a user's connection may have had its time
+	kindBits      = 8         // of order
+	sequenceBits  = 64 - kindBits
 )
 
 // An event is something that will happen at a known time. It is a value: the
@@ -105,22 +106,20 @@ func (h *heap) rise(e event) {
 // sink puts e in at the top and lets it go down to its place.
 func (h *heap) sink(e event) {
 	events, i := h.events, 0
-	for {
-		child := 4*i + 1
-		if child >= len(events) {
-			break
-		}
-		least := child
-		for c := child + 1; c < min(child+4, len(events)); c++ {
-			if events[c].before(&events[least]) {
+	for 4*i+1 < len(events) {
+		first := 4*i + 1
+		children := events[first:min(first+4, len(events))]
+		least := 0
+		for c := 1; c < len(children); c++ {
+			if children[c].before(&children[least]) {
 				least = c
 			}
 		}
-		if !events[least].before(&e) {
+		if !children[least].before(&e) {
 			break
 		}
-		events[i] = events[least]
-		i = least
+		events[i] = children[least]
+		i = first + least
 	}
 	events[i] = e
 }

@@ -62,6 +62,32 @@ func (r reading) lasts() time.Duration {
 	}
 }
 
+// part is how much of the run lies between two instants; an end of 0 is the
+// run's. Of a run of unknown length it is all.
+func (r reading) part(from, to time.Duration) float64 {
+	end := r.lasts()
+	if end == longest {
+		return 1
+	}
+	if to == 0 || to > end {
+		to = end
+	}
+	return max(0, float64(to-from)) / float64(end)
+}
+
+// spoils is the share of the attempts that a fault of the backend's concerns
+// while it lasts.
+func (b site) spoils() float64 {
+	slow := b.SlowFactor > 1 && b.CrashAt == 0 && b.HangAt == 0 && b.StallAt == 0
+	switch {
+	case slow:
+		return b.share * (1 - 1/b.SlowFactor)
+	case b.Health == "flag" && b.Errors > 0:
+		return 0 // requests are answered
+	}
+	return b.share
+}
+
 // longest is more than any time that a scenario can name.
 const longest = 100_000 * time.Hour
 

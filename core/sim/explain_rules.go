@@ -1,215 +1,173 @@
 package sim
 
-import (
-	"fmt"
-	"strings"
-	"time"
-)
+import "time"
 
 // nothingAnswered speaks when every request was turned away.
-func (r reading) nothingAnswered() (text, backend string) {
-	if r.Completed > 0 {
-		return "", ""
+func (r reading) nothingAnswered() diagnosis {
+	d := diagnosis{rule: NothingAnswered}
+	if r.Completed == 0 {
+		d.findings = []Finding{finding(allDropped, Counted("n", r.Requests))}
 	}
-	return fmt.Sprintf("No backend could take any of the %s: all were dropped.", plural(r.Requests, "request")), ""
+	return d
 }
 
 // failingBackend is the incident of Monday 09:10: one backend answers with errors and
 // nothing takes it out.
-func (r reading) failingBackend() (text, backend string) {
-	b := r.failing()
+func (r reading) failingBackend() diagnosis {
+	b, d := r.failing(), diagnosis{rule: FailingBackend}
 	if b.fails()*b.share == 0 || failed(r.Result) < 0.005 || r.Ejections > 0 && failed(r.Result) < 0.05 {
-		return "", ""
+		return d
 	}
-	return sentences(
-		fmt.Sprintf("%s sends %s of %s to %s, which answers %s of them with errors%s that take it %s%s",
-			r.Algorithm, percent(b.share), r.noun(), b.Name, all(b.Errors), during(b.ErrorsAfter, b.RecoverAt), milliseconds(b.errorTakes()), r.attraction(b)),
-		r.fail(), r.whyNotEjected(), r.otherShares(b.Name)), b.Name
+	lasting := during(b.ErrorsAfter, b.RecoverAt)
+	d.backend = b.Name
+	d.findings = []Finding{
+		finding(sendsToFailing, Named("policy", r.Algorithm), Measured("share", AsShare, b.share), r.noun(), Named("backend", b.Name),
+			whole("which", b.Errors, allOfThem, someOfThem), lasting, Measured("takes", AsMillis, b.errorTakes()), r.attraction(b)),
+		finding(someFail, r.failures()...), r.whyNotEjected(),
+	}
+	d.others = r.otherShares(b.Name)
+	if lie, lies := r.healthCheckLies(b); lies {
+		d.rule, d.after = HealthCheckLies, []Finding{lie}
+	}
+	brief := finding(answersErrors, Named("backend", b.Name), whole("which", b.Errors, allOfIts, someOfIts), lasting)
+	d.brief, d.strength = &brief, b.share*b.fails()*r.part(b.ErrorsAfter, b.RecoverAt)
+	return d
 }
 
 // healthCheckLies is the same with checks that do not notice: they ask whether
 // the process runs, not whether requests work.
-func (r reading) healthCheckLies() (text, backend string) {
-	text, backend = r.failingBackend()
-	b := r.failing()
-	if text == "" || r.scenario.CheckInterval == 0 || b.result.Detection != nil {
-		return "", ""
-	}
+func (r reading) healthCheckLies(b site) (Finding, bool) {
 	switch {
+	case r.scenario.CheckInterval == 0 || b.result.Detection != nil:
+		return Finding{}, false
 	case b.Health == "process":
-		return text + " " + sentences("the health check of "+b.Name+" tests its process, not whether requests work"), backend
-	case r.scenario.CheckType == "tcp":
-		return text + " " + sentences("the health check only connects, and does not ask whether requests work"), backend
+		return finding(checksProcess, Named("backend", b.Name)), true
 	}
-	return "", ""
+	return finding(onlyConnects), r.scenario.CheckType == "tcp"
 }
 
 // dependencyDown speaks when what all backends need is away.
-func (r reading) dependencyDown() (text, backend string) {
-	w := r.scenario.DependencyDown
+func (r reading) dependencyDown() diagnosis {
+	w, d := r.scenario.DependencyDown, diagnosis{rule: DependencyDown}
 	if !w.On() || w.From > r.lasts() || failed(r.Result) < 0.005 {
-		return "", ""
+		return d
 	}
-	return sentences("the dependency that all backends share is down"+during(w.From, w.To), "under "+r.Algorithm+" "+r.consequence()), ""
+	is := finding(dependencyIsDown, during(w.From, w.To))
+	d.findings = []Finding{is, r.under(r.consequence())}
+	d.brief, d.strength = &is, r.part(w.From, w.To)*r.scenario.DependencyShare
+	return d
 }
 
-// faultyBackend speaks of what goes wrong with a backend during the run.
-func (r reading) faultyBackend() (text, backend string) {
-	b, what := r.fault()
-	if what == "" {
-		return "", ""
+// faultyBackend speaks of what goes wrong with a backend during the run: of
+// several, with that which spoils the most attempts.
+func (r reading) faultyBackend() diagnosis { return r.faulty(0) }
+
+// secondFaultyBackend speaks of the next one.
+func (r reading) secondFaultyBackend() diagnosis { return r.faulty(1) }
+
+func (r reading) faulty(place int) diagnosis {
+	d := diagnosis{rule: FaultyBackend}
+	worst := r.faults()[place]
+	if worst.what == nil {
+		return d
 	}
-	return sentences(what, "under "+r.Algorithm+" "+r.consequence(), b.detected(), r.ejected(), r.tails()), b.Name
+	b, is := worst.site, finding(faultIs, Named("backend", worst.Name), inner("what", *worst.what))
+	d.backend, d.brief, d.strength = b.Name, &is, worst.strength
+	d.findings = []Finding{is, r.under(r.consequence())}
+	if at := b.result.Detection; at != nil {
+		d.findings = append(d.findings, finding(wasDetected, Named("backend", b.Name), Measured("s", AsDigits3, *at)))
+	}
+	if r.Ejections > 0 {
+		d.findings = append(d.findings, finding(wereEjected, Counted("n", r.Ejections)))
+	}
+	d.others = r.tails()
+	return d
 }
 
-// fault is the first backend with which something goes wrong, and what.
-func (r reading) fault() (b site, what string) {
+// A fault is what goes wrong with one backend.
+type fault struct {
+	site
+	what     *Finding // nil is none
+	strength float64
+}
+
+// faults are the two strongest of the run.
+func (r reading) faults() (worst [2]fault) {
 	for _, b := range r.sites() {
-		if what, from := b.fault(); what != "" && from < r.lasts() {
-			return b, b.Name + " " + what
+		what, from, to := b.fault()
+		if what == nil || from >= r.lasts() {
+			continue
+		}
+		f := fault{b, what, b.spoils() * r.part(from, to)}
+		switch {
+		case worst[0].what == nil || f.strength > worst[0].strength:
+			worst[0], worst[1] = f, worst[0]
+		case worst[1].what == nil || f.strength > worst[1].strength:
+			worst[1] = f
 		}
 	}
-	return site{}, ""
+	return worst
 }
 
-// fault is the worst that goes wrong with a backend, in words, and when it begins.
-func (b site) fault() (what string, from time.Duration) {
+// fault is the worst that goes wrong with a backend, and when.
+func (b site) fault() (what *Finding, from, to time.Duration) {
+	is := func(k Kind, from, to time.Duration, parts ...Part) (*Finding, time.Duration, time.Duration) {
+		f := finding(k, append(parts, during(from, to))...)
+		return &f, from, to
+	}
 	switch {
 	case b.CrashAt > 0:
-		return "is down" + during(b.CrashAt, b.RecoverAt), b.CrashAt
+		return is(isDown, b.CrashAt, b.RecoverAt)
 	case b.HangAt > 0:
-		return "accepts requests and does not answer" + during(b.HangAt, b.RecoverAt), b.HangAt
+		return is(doesNotAnswer, b.HangAt, b.RecoverAt)
 	case b.StallAt > 0:
-		return "does not work" + during(b.StallAt, ends(b.StallAt+b.StallFor, b.RecoverAt)), b.StallAt
+		return is(doesNotWork, b.StallAt, ends(b.StallAt+b.StallFor, b.RecoverAt))
 	case b.SlowFactor > 1:
-		return "is " + threeDigits(b.SlowFactor) + " times slower" + during(b.SlowAfter, ends(b.SlowUntil, b.RecoverAt)), b.SlowAfter
+		return is(isSlower, b.SlowAfter, ends(b.SlowUntil, b.RecoverAt), Measured("factor", AsDigits3, b.SlowFactor))
 	case b.Health == "flag" && b.Errors > 0:
-		return "answers its requests, but its health check fails" + during(b.ErrorsAfter, b.RecoverAt), b.ErrorsAfter
+		return is(checkFails, b.ErrorsAfter, b.RecoverAt)
 	}
-	return "", 0
+	return nil, 0, 0
 }
-
-// ejected says how often backends were.
-func (r reading) ejected() string {
-	if r.Ejections == 0 {
-		return ""
-	}
-	return "backends are ejected " + times(r.Ejections)
-}
-
-// detected says how long the backend went on getting requests.
-func (b site) detected() string {
-	if b.result.Detection == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s got requests for another %s s", b.Name, threeDigits(*b.result.Detection))
-}
-
-// fail is how many requests came to nothing.
-func (r reading) fail() string {
-	n, verb := r.Errors+r.Dropped, "fail"
-	if n == 1 {
-		verb = "fails"
-	}
-	return fmt.Sprintf("%d of %s %s", n, plural(r.Requests, "request"), verb)
-}
-
-// noun is what shares are of, in words: without retries an attempt is a request.
-func (r reading) noun() string {
-	if r.Attempts > r.Requests {
-		return "attempts"
-	}
-	return "requests"
-}
-
-// attraction says why a policy that looks at load prefers a backend that fails fast.
-func (r reading) attraction(b site) string {
-	for _, other := range r.scenario.Backends {
-		if other.Name != b.Name && other.Mean <= b.errorTakes() {
-			return ""
-		}
-	}
-	if b.share < 1.1*r.fair(b.Backend) {
-		return ""
-	}
-	switch r.Algorithm {
-	case "least_conn", "p2c":
-		return ": it looks the least busy"
-	case "peak_ewma":
-		return ": it looks the fastest"
-	}
-	return ""
-}
-
-func (r reading) whyNotEjected() string {
-	s, n := r.scenario, len(r.scenario.Backends)
-	switch {
-	case !s.OutlierConfig.On():
-		return "ejection is off"
-	case r.EjectionsRefused == 0 && r.Ejections == 0:
-		return "ejection is on and ejected nobody"
-	case r.EjectionsRefused == 0:
-		return fmt.Sprintf("%s did not keep it out", plural(r.Ejections, "ejection"))
-	case r.Ejections == 0 && 100 > s.MaxEjectionPercent*float64(n):
-		limit, one := apart(s.MaxEjectionPercent, 100/float64(n))
-		return fmt.Sprintf("the cap of %s refused %s: one of %s would be %s", limit,
-			plural(r.EjectionsRefused, "ejection"), plural(n, "backend"), one)
-	}
-	return fmt.Sprintf("the cap of %g%% refused %s", s.MaxEjectionPercent, plural(r.EjectionsRefused, "ejection"))
-}
-
-// otherShares says what the other policies send to a backend.
-func (r reading) otherShares(name string) string {
-	var said []string
-	for i, o := range r.others[:min(len(r.others), mostOthers)] {
-		verb := ""
-		if i == 0 {
-			verb = " sends it"
-		}
-		said = append(said, o.Algorithm+verb+" "+percent(shareOf(o, name)))
-	}
-	return strings.Join(said, ", ")
-}
-
-// mostOthers keeps the paragraph short when every policy was run.
-const mostOthers = 3
 
 // ejectionWorked is the incident mended.
-func (r reading) ejectionWorked() (text, backend string) {
+func (r reading) ejectionWorked() diagnosis {
+	d := diagnosis{rule: EjectionWorked}
 	if r.Ejections == 0 {
-		return "", ""
+		return d
 	}
 	b := r.failing()
 	if b.fails() == 0 || !r.onlyFailing() {
-		return sentences(fmt.Sprintf("under %s backends are ejected %s: %s", r.Algorithm, times(r.Ejections), r.consequence())), ""
+		d.findings = []Finding{finding(underEjected, Named("policy", r.Algorithm), Counted("n", r.Ejections), inner("what", r.consequence()))}
+		return d
 	}
-	return sentences(fmt.Sprintf("under %s %s is ejected %s: it gets %s of %s, and %s",
-		r.Algorithm, b.Name, times(r.Ejections), percent(b.share), r.noun(), r.fail())), b.Name
+	d.backend = b.Name
+	d.findings = []Finding{finding(underOneEjected, Named("policy", r.Algorithm), Named("backend", b.Name), Counted("n", r.Ejections),
+		Measured("share", AsShare, b.share), r.noun(), inner("what", finding(someFail, r.failures()...)))}
+	return d
 }
 
 // retriesAmplify speaks when retries multiply the load.
-func (r reading) retriesAmplify() (text, backend string) {
-	if r.perRequest() < 1.5 {
-		return "", ""
+func (r reading) retriesAmplify() diagnosis {
+	d, factor := diagnosis{rule: RetriesAmplify}, r.perRequest()
+	if factor < 1.5 {
+		return d
 	}
+	brief := finding(retriesMakeMany, Measured("factor", AsDigits2, factor))
+	d.brief, d.strength = &brief, 1-1/factor
 	if !r.steady() {
-		_, fault := r.fault()
-		return sentences(fault, fmt.Sprintf("retries make %s attempts of each request under %s", digits(r.perRequest(), 2), r.Algorithm), r.consequence()), ""
+		if f := r.faultyBackend(); f.brief != nil {
+			d.findings = append(d.findings, *f.brief)
+		}
+		d.findings = append(d.findings, finding(retriesMake, Measured("factor", AsDigits2, factor), Named("policy", r.Algorithm)), r.consequence())
+		return d
 	}
-	burden := ""
+	turn := finding(retriesTurn, Measured("rate", AsRate, r.scenario.Rate), Measured("attempts", AsRate, r.attempted()), Named("policy", r.Algorithm), Measured("factor", AsDigits2, factor))
 	if r.attempted() > r.poolServes() {
-		burden = fmt.Sprintf(", more than the %s that the pool can serve", perSecond(r.poolServes()))
+		turn.Parts = append(turn.Parts, inner("burden", finding(moreThanServes, Measured("can", AsRate, r.poolServes()))))
 	}
-	return sentences(fmt.Sprintf("retries turn %s into %s under %s: %s attempts for each request%s",
-		perSecond(r.scenario.Rate), perSecond(r.attempted()), r.Algorithm, digits(r.perRequest(), 2), burden), r.consequence()), ""
-}
-
-// consequence is what clients notice.
-func (r reading) consequence() string {
-	if r.Errors+r.Dropped > 0 {
-		return r.fail() + ", and p99 is " + milliseconds(r.Latency.P99)
-	}
-	return "p99 is " + milliseconds(r.Latency.P99)
+	d.findings = []Finding{turn, r.consequence()}
+	return d
 }
 
 // A load is called overload from overloadFrom on: nearer to 1, the length of a run
@@ -220,71 +178,79 @@ const (
 )
 
 // poolOverloaded speaks when no policy could help.
-func (r reading) poolOverloaded() (text, backend string) {
-	can, gets := r.poolServes(), r.attempted()
-	switch load := gets / can; {
-	case load < limitFrom || !r.steady():
-		return "", ""
-	case load < overloadFrom:
-		return sentences(fmt.Sprintf("the pool gets %s of the %s that it can serve", percent(load), perSecond(can)),
-			"under "+r.Algorithm+" "+r.consequence(), r.tails()), ""
+func (r reading) poolOverloaded() diagnosis {
+	can, gets, d := r.poolServes(), r.attempted(), diagnosis{rule: PoolOverloaded}
+	load := gets / can
+	if load < limitFrom || !r.steady() {
+		return d
 	}
-	return sentences(fmt.Sprintf("the pool can serve %s and gets %s: no policy mends that", perSecond(can), perSecond(gets)),
-		"under "+r.Algorithm+" "+r.consequence(), r.tails()), ""
+	said := finding(poolAtLimit, Measured("load", AsShare, load), Measured("can", AsRate, can))
+	if load >= overloadFrom {
+		said = finding(poolOver, Measured("can", AsRate, can), Measured("gets", AsRate, gets))
+		brief := finding(poolGets, said.Parts...)
+		d.brief, d.strength = &brief, 1-1/load
+	}
+	d.findings, d.others = []Finding{said, r.under(r.consequence())}, r.tails()
+	return d
 }
 
 // backendOverloaded speaks when the policy sends one backend more than it can do
 // while the others have room.
-func (r reading) backendOverloaded() (text, backend string) {
-	b := r.busiest()
-	said := fmt.Sprintf("%s can serve %s and gets %s under %s", b.Name, perSecond(b.serves), perSecond(b.gets), r.Algorithm)
-	switch load := b.load(); {
-	case load < limitFrom || !r.steady():
-		return "", ""
-	case load < overloadFrom:
-		said = fmt.Sprintf("%s gets %s of the %s that it can serve under %s", b.Name, percent(load), perSecond(b.serves), r.Algorithm)
-	case r.queues(b):
-		said += ": its queue grows as long as requests arrive"
+func (r reading) backendOverloaded() diagnosis {
+	b, d := r.busiest(), diagnosis{rule: BackendOverloaded}
+	load := b.load()
+	if load < limitFrom || !r.steady() {
+		return d
 	}
-	return sentences(said, r.consequence(), r.otherTails(b.Name)), b.Name
-}
-
-// otherTails says what the other policies send to a backend, and their p99.
-func (r reading) otherTails(name string) string {
-	var said []string
-	for _, o := range r.others[:min(len(r.others), mostOthers)] {
-		said = append(said, fmt.Sprintf("%s sends it %s and has a p99 of %s", o.Algorithm, percent(shareOf(o, name)), milliseconds(o.Latency.P99)))
+	parts := []Part{Named("backend", b.Name), Measured("can", AsRate, b.serves), Measured("gets", AsRate, b.gets), Measured("load", AsShare, load), Named("policy", r.Algorithm)}
+	said := finding(backendAtLimit, parts...)
+	if load >= overloadFrom {
+		brief := finding(backendGets, parts...)
+		d.brief, d.strength = &brief, b.share*(1-1/load)
+		if r.queues(b) {
+			parts = append(parts, inner("why", finding(queueGrows)))
+		}
+		said = finding(backendOver, parts...)
 	}
-	return strings.Join(said, "; ")
+	d.backend, d.findings, d.others = b.Name, []Finding{said, r.consequence()}, r.otherTails(b.Name)
+	return d
 }
 
 // requestsDropped speaks when a limit turns requests away.
-func (r reading) requestsDropped() (text, backend string) {
+func (r reading) requestsDropped() diagnosis {
+	d := diagnosis{rule: RequestsDropped}
 	if r.Dropped*100 < r.Requests {
-		return "", ""
+		return d
 	}
-	return sentences(fmt.Sprintf("%d of %s are dropped under %s: no backend could take them", r.Dropped, plural(r.Requests, "request"), r.Algorithm)), ""
+	parts := []Part{Counted("dropped", r.Dropped), Counted("n", r.Requests), Named("policy", r.Algorithm)}
+	brief := finding(dropped, parts...)
+	d.findings, d.brief, d.strength = []Finding{finding(areDropped, parts...)}, &brief, float64(r.Dropped)/float64(r.Requests)
+	return d
+}
+
+// capRefuses speaks beside another fault, when that goes on because the cap lets
+// nobody be ejected.
+func (r reading) capRefuses() diagnosis {
+	d := diagnosis{rule: CapRefuses}
+	if r.EjectionsRefused > r.Ejections {
+		why := r.whyNotEjected()
+		d.findings, d.brief, d.strength = []Finding{why}, &why, failed(r.Result)
+	}
+	return d
 }
 
 // nothingWrong says the figure that matters.
-func (r reading) nothingWrong() (text, backend string) {
-	fail := "none fails"
+func (r reading) nothingWrong() diagnosis {
+	fail := finding(noneFails)
 	if r.Errors+r.Dropped > 0 {
-		fail = r.fail()
+		fail = finding(someFail, r.failures()...)
 	}
-	said := fmt.Sprintf("%s answers 99%% of requests within %s and %s", r.Algorithm, milliseconds(r.Latency.P99), fail)
-	if !r.steady() {
-		return sentences(said, r.tails()), ""
+	d := diagnosis{rule: NothingWrong, others: r.tails()}
+	d.findings = []Finding{finding(answersWithin, Named("policy", r.Algorithm), Measured("p99", AsMillis, r.Latency.P99), inner("what", fail))}
+	if r.steady() {
+		b := r.busiest()
+		d.backend = b.Name
+		d.findings = append(d.findings, finding(theBusiest, Named("backend", b.Name), Measured("load", AsShare, b.load())))
 	}
-	b := r.busiest()
-	return sentences(said, fmt.Sprintf("the busiest backend, %s, gets %s of what it can serve", b.Name, percent(b.load())), r.tails()), b.Name
-}
-
-// tails is the other policies' p99.
-func (r reading) tails() string {
-	var said []string
-	for _, o := range r.others[:min(len(r.others), mostOthers)] {
-		said = append(said, o.Algorithm+" has a p99 of "+milliseconds(o.Latency.P99))
-	}
-	return strings.Join(said, "; ")
+	return d
 }

@@ -136,7 +136,7 @@ func TestTwoPercentagesAreTold(t *testing.T) {
 	}
 	for _, c := range cases {
 		a, b := apart(c.a, c.b)
-		assert.Equal(t, []string{c.wantA, c.wantB}, []string{a, b})
+		assert.Equal(t, []string{c.wantA, c.wantB}, []string{figure(AsPercent, a), figure(AsPercent, b)})
 	}
 }
 
@@ -223,6 +223,8 @@ func knownNumbers(r Report) map[string]bool {
 	}
 	return known
 }
+
+func percent(share float64) string { return figure(AsShare, share) }
 
 func knownOf(r Report, result Result, pool float64) []string {
 	perRequest := result.Amplification

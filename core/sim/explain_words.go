@@ -1,92 +1,182 @@
 package sim
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
-	"time"
+	"unicode/utf8"
 )
 
-// during says when something is so, if it is not always.
-func during(from, to time.Duration) string {
-	switch {
-	case from > 0 && to > 0:
-		return fmt.Sprintf(" from %s to %s", at(from), at(to))
-	case from > 0:
-		return " from " + at(from) + " on"
-	case to > 0:
-		return " until " + at(to)
-	}
-	return ""
+// A Tongue is what it takes to say something in a language. What it leaves out
+// is as in English.
+type Tongue struct {
+	Template func(english string) string // a text with places in this language
+	Figure   func(english string) string // a number with its unit
+	One      func(n float64) bool        // whether a number of things takes the singular
 }
 
-// at is an instant of the run.
-func at(t time.Duration) string { return threeDigits(t.Seconds()) + " s" }
+// English says what the templates say.
+var English Tongue
 
-// ends is the earlier of two ends, of which 0 is none.
-func ends(a, b time.Duration) time.Duration {
-	if a == 0 || b > 0 && b < a {
-		return b
-	}
-	return a
-}
-
-// sentences joins what was said. A policy or a backend begins a sentence as one
-// types it.
-func sentences(list ...string) string {
+// Paragraph is a sentence for each finding.
+func (t Tongue) Paragraph(list []Finding) string {
 	var said []string
-	for _, s := range list {
-		if s != "" {
-			said = append(said, capital(s)+".")
-		}
+	for _, f := range list {
+		said = append(said, t.sentence(f)+".")
 	}
 	return strings.Join(said, " ")
 }
 
-// openers are the words of this file that begin sentences.
-var openers = [...]string{"ejection ", "the ", "it ", "retries ", "under ", "backends "}
-
-func capital(s string) string {
-	for _, word := range openers {
-		if strings.HasPrefix(s, word) {
-			return strings.ToUpper(s[:1]) + s[1:]
-		}
+// sentence begins with a capital, unless a name or a figure comes first: a
+// policy or a backend is written as one types it.
+func (t Tongue) sentence(f Finding) string {
+	text := t.clause(f)
+	first, _, _ := strings.Cut(text, " ")
+	if !t.opens(f) || strings.ContainsAny(first, "0123456789") {
+		return text
 	}
-	return s
+	_, size := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:size]) + text[size:]
 }
 
-// percent is a share inside a sentence; it says neither "all" nor "none" of
-// what is merely close to it.
-func percent(share float64) string {
+// opens says whether a finding begins with words of its template.
+func (t Tongue) opens(f Finding) bool {
+	place, atOnce := strings.CutPrefix(t.template(templateOf(f.Kind)), "{")
+	if !atOnce {
+		return true
+	}
+	place, _, _ = strings.Cut(place, "}")
+	place, _, _ = strings.Cut(place, "+")
+	for _, p := range f.Parts {
+		if p.Place == place && len(p.Inner) > 0 {
+			return t.opens(p.Inner[0])
+		}
+	}
+	return false
+}
+
+func (t Tongue) clause(f Finding) string { return t.Say(templateOf(f.Kind), f.Parts...) }
+
+// Say fills the places of a text that is given in English.
+func (t Tongue) Say(english string, parts ...Part) string {
+	var b strings.Builder
+	for rest := t.template(english); ; {
+		before, after, found := strings.Cut(rest, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		var place string
+		place, rest, _ = strings.Cut(after, "}")
+		b.WriteString(t.place(place, parts))
+	}
+}
+
+func (t Tongue) template(english string) string {
+	if t.Template == nil {
+		return english
+	}
+	return t.Template(english)
+}
+
+// place is what stands in one place: {n}, {n?one|many} or {list+, }.
+func (t Tongue) place(place string, parts []Part) string {
+	name, words, choice := strings.Cut(place, "?")
+	name, between, _ := strings.Cut(name, "+")
+	for _, p := range parts {
+		switch {
+		case p.Place != name:
+		case choice:
+			return strings.ReplaceAll(t.choose(strings.Split(words, "|"), p.Number), "#", t.part(p, ""))
+		default:
+			return t.part(p, between)
+		}
+	}
+	return "" // a clause that is left out
+}
+
+// choose is the word for a number of things: of two the singular or the plural,
+// of three the word for 1, for 2 and for more.
+func (t Tongue) choose(words []string, n float64) string {
+	one := n == 1
+	if t.One != nil {
+		one = t.One(n)
+	}
+	switch last := len(words) - 1; {
+	case one:
+		return words[0]
+	case n == 2 && last > 0:
+		return words[1]
+	default:
+		return words[last]
+	}
+}
+
+func (t Tongue) part(p Part, between string) string {
 	switch {
-	case 0 < share && share < 0.005:
-		return "under 1%"
-	case 0.995 <= share && share < 1:
-		return "over 99%"
+	case p.As != "":
+		return t.figure(p.As, p.Number)
+	case p.Inner == nil:
+		return p.Name
 	}
-	return strconv.FormatFloat(100*share, 'f', 0, 64) + "%"
+	var said []string
+	for _, f := range p.Inner {
+		said = append(said, t.clause(f))
+	}
+	return strings.Join(said, between)
 }
 
-func all(share float64) string {
-	if share == 1 {
-		return "all"
+func (t Tongue) figure(as Form, v float64) string {
+	text := figure(as, v)
+	if as == AsShare {
+		// It says neither "all" nor "none" of what is merely close to it.
+		switch {
+		case 0 < v && v < 0.005:
+			return t.Say("under {share}", Measured("share", AsPercent, 1))
+		case 0.995 <= v && v < 1:
+			return t.Say("over {share}", Measured("share", AsPercent, 99))
+		}
 	}
-	return percent(share)
+	if t.Figure == nil {
+		return text
+	}
+	return t.Figure(text)
 }
 
-// apart writes two percentages with as many decimals as it takes to tell them
-// apart, and at least one where they are not whole.
-func apart(a, b float64) (string, string) {
+// figure is a number as English writes it.
+func figure(as Form, v float64) string {
+	switch as {
+	case AsShare:
+		return strconv.FormatFloat(100*v, 'f', 0, 64) + "%"
+	case AsPercent:
+		return strconv.FormatFloat(v, 'f', -1, 64) + "%"
+	case AsMillis:
+		return milliseconds(v)
+	case AsRate:
+		return threeDigits(v) + "/s"
+	case AsInstant:
+		return threeDigits(v) + " s"
+	case AsDigits3:
+		return threeDigits(v)
+	case AsDigits2:
+		return digits(v, 2)
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// apart rounds two percentages to as few decimals as tell them apart, and at
+// least one where they are not whole.
+func apart(a, b float64) (float64, float64) {
 	for decimals := 1; ; decimals++ {
-		x, y := decimal(a, decimals), decimal(b, decimals)
+		x, y := cutAfter(a, decimals), cutAfter(b, decimals)
 		if x != y || decimals == 9 {
-			return x + "%", y + "%"
+			return x, y
 		}
 	}
 }
 
-func decimal(v float64, most int) string {
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', most, 64), "0"), ".")
+func cutAfter(v float64, decimals int) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', decimals, 64), 64) // of a number's own text
+	return r
 }
 
 // milliseconds is a latency for people: three digits and a unit.
@@ -100,8 +190,6 @@ func milliseconds(ms float64) string {
 	return threeDigits(ms) + " ms"
 }
 
-func perSecond(rate float64) string { return threeDigits(rate) + "/s" }
-
 // threeDigits drops the zeros behind a point: 2 ms, not 2.00 ms.
 func threeDigits(v float64) string {
 	text := digits(v, 3)
@@ -109,21 +197,4 @@ func threeDigits(v float64) string {
 		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	}
 	return text
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return strconv.Itoa(n) + " times"
 }

@@ -239,6 +239,69 @@ func TestALayer4BalancerChoosesOncePerConnection(t *testing.T) {
 	assertWithin(t, 667, float64(each.Backends[2].Attempts), 0.1, "a third of ten seconds' requests")
 }
 
+// A lifetime lets a backend that joined get its share although users would keep their connections for
+// ever: a new one is chosen anew.
+func TestAConnectionIsChosenAnewWhenItHasHadItsTime(t *testing.T) {
+	s := one(t, "round_robin", "a=5", "b=5", "new=5,add_at=10")
+	s.Rate, s.Duration, s.Layer, s.Users, s.RequestsPerConnection = 200, 20*time.Second, "l4", 40, 1_000_000
+	for lifetime, want := range map[time.Duration]float64{0: 0, 30 * time.Second: 0, time.Second: 630} {
+		s.KeepaliveLifetime = lifetime
+		_, r := play(t, s, Options{})
+		assert.InDelta(t, want, float64(r.Backends[2].Attempts), 0.15*want, "a third of ten seconds' requests, less what old connections still get: %s", lifetime)
+		assert.Zero(t, r.Errors+r.Dropped, "nobody is cut off")
+	}
+}
+
+// No request is sent over a connection older than the lifetime, and one in flight keeps its connection
+// until its answer: the pool holds it, and nothing else uses it.
+func TestARequestInFlightFinishesOnAConnectionThatIsTooOld(t *testing.T) {
+	s := one(t, "round_robin", "a=500,capacity=50,service=constant", "b=500,capacity=50,service=constant")
+	s.Rate, s.Requests, s.Layer, s.Users, s.RequestsPerConnection = 20, 400, "l4", 5, 1_000_000
+	s.KeepaliveLifetime = 200 * time.Millisecond
+	e, err := newEngine(s, "round_robin", Options{})
+	require.NoError(t, err)
+	outlived := 0
+	e.onSent = func(_ int, r *request) {
+		c := e.connections.at(e.users[r.user].connection)
+		assert.LessOrEqual(t, e.now.Sub(c.opened), s.KeepaliveLifetime)
+		outlived = max(outlived, e.connections.len())
+	}
+	require.NoError(t, e.run())
+	r := e.result()
+	requireSettled(t, e, r)
+	assert.Zero(t, r.Errors)
+	assert.Greater(t, outlived, s.Users, "connections beyond one for each user are those that only finish")
+	assertWithin(t, 500, r.Latency.Max, 0.005, "the answers come whole")
+	for e.events.next() != lb.Never {
+		e.step()
+	}
+	assert.Zero(t, e.connections.len(), "in the end all are closed")
+	assert.Zero(t, e.balancers[0].pool.Counts().InFlight)
+}
+
+// An idle connection is closed at its time and not at the next request: until then a policy that
+// counts connections would count it.
+func TestAnIdleConnectionIsClosedAtItsTime(t *testing.T) {
+	s := one(t, "least_conn", "a=5")
+	s.Layer, s.Users, s.Requests, s.KeepaliveLifetime = "l4", 100, 300, 5*time.Second
+	e, _ := play(t, s, Options{})
+	open := e.balancers[0].pool.Counts().InFlight
+	assert.Positive(t, open)
+	for e.events.next() != lb.Never {
+		e.step()
+	}
+	assert.Zero(t, e.balancers[0].pool.Counts().InFlight)
+}
+
+// A look at a connection's age waits for each user, not for each connection.
+func TestALifetimeCostsOneEventPerUser(t *testing.T) {
+	s := one(t, "round_robin", "a=5", "b=5")
+	s.Layer, s.Users, s.RequestsPerConnection, s.KeepaliveLifetime, s.Requests = "l4", 20, 1, time.Hour, 5000
+	e, _ := play(t, s, Options{})
+	e.events.next() // it fills a hollow top
+	assert.LessOrEqual(t, len(e.events.events), s.Users)
+}
+
 func TestALayer4BalancerSeesOnlyConnectionsFail(t *testing.T) {
 	s := one(t, "round_robin", "a=5", "b=5,errors=1")
 	s.Layer, s.RequestsPerConnection = "l4", 5

@@ -11,10 +11,11 @@ import (
 // scenarios give equal bytes.
 func (r Report) JSON() []byte {
 	out := struct {
-		Seed    uint64   `json:"seed"`
-		Link    string   `json:"link"`
-		Results []Result `json:"results"`
-	}{r.Scenario.Seed, scenario.Encode(r.Scenario), r.Results}
+		Seed      uint64   `json:"seed"`
+		Link      string   `json:"link"`
+		Truncated string   `json:"truncated,omitempty"`
+		Results   []Result `json:"results"`
+	}{r.Scenario.Seed, scenario.Encode(r.Scenario), r.Truncated, r.Results}
 	if out.Results == nil {
 		out.Results = []Result{} // cancelled before anything was done: still a list
 	}

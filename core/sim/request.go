@@ -10,19 +10,24 @@ import (
 // A request is what the simulator keeps of one that is not over yet. What its
 // end needs comes first: in an overload each of them is a cache miss away.
 type request struct {
-	arrived    lb.Time // when the client sent it, or sent it again
-	number     uint32  // counted from 0; its draws depend on it
-	turn       uint32  // how often this place was used, and the client's tries; timeouts of an earlier one are void
-	at         int32   // what it waits for: a job, or a place in a queue
-	wait       wait
-	last       failure // the last attempt's, which goes out when there is no retry
-	balancer   uint8
-	try        uint8  // of the client, counted from 0
-	counts     bool   // it did not arrive during the warm-up
-	slot       uint16 // of the last attempt
-	user       int32  // none when nobody asks
-	life       retry.Life
-	hash       uint64
+	arrived  lb.Time // when the client sent it, or sent it again
+	number   uint32  // counted from 0; its draws depend on it
+	turn     uint32  // how often this place was used, and the client's tries; timeouts of an earlier one are void
+	at       int32   // what it waits for: a job, or a place in a queue
+	wait     wait
+	last     failure // the last attempt's, which goes out when there is no retry
+	balancer uint8
+	try      uint8  // of the client, counted from 0
+	counts   bool   // it did not arrive during the warm-up
+	attempts uint8  // begun for this try of the client
+	slot     uint16 // of the last attempt
+	user     int32  // none when nobody asks
+	life     int32  // none where nothing is ever retried
+}
+
+// An extra is what only some scenarios want to know of a request. It has the
+// request's place in a slab of its own, so that others need no memory for it.
+type extra struct {
 	identity   int32 // none unless its executions are counted
 	connection int32 // that carries it, at layer 4
 }
@@ -80,8 +85,14 @@ func (e *engine) arrive() {
 func (e *engine) begin(number uint32, user int32) {
 	i := e.requests.take()
 	r := e.requests.at(i)
-	r.number, r.user, r.try, r.balancer, r.identity, r.wait = number, user, 0, 0, none, onPool
-	r.hash, r.counts = e.arrivals.hash(number), e.now >= e.warm
+	r.number, r.user, r.try, r.balancer, r.wait = number, user, 0, 0, onPool
+	if e.special {
+		*e.extras.reach(i) = extra{none, none}
+	}
+	r.counts = e.now >= e.warm
+	if e.arrivals.hashing {
+		*e.hashes.reach(i) = e.arrivals.hashKey(number)
+	}
 	if r.counts {
 		e.record.originals++
 	}
@@ -97,7 +108,7 @@ func (e *engine) open(i int32, r *request) {
 		method = e.dress(i, r)
 	}
 	b := &e.balancers[r.balancer]
-	r.life = e.plan.Begin(b.budget, method, lb.Never)
+	e.enliven(r, b.budget, method)
 	if b.down {
 		e.drop(i, r, refused)
 		return
@@ -108,15 +119,15 @@ func (e *engine) open(i int32, r *request) {
 	e.admit(i, r, b.pool)
 }
 
-// admit asks the pool for a backend.
+// admit asks the pool for a backend, for a request's first attempt.
 func (e *engine) admit(i int32, r *request, pool *lb.Pool) {
-	q := e.query(r)
-	lease, err := pool.Acquire(e.now, q)
+	// The query is made in the place where the pool reads it.
+	lease, err := pool.Acquire(e.now, lb.Query{Rand: e.pickWord(r), Hash: e.hash(i), HasKey: true, Sticky: e.cookie(r)})
 	switch {
 	case err == nil:
 		e.send(i, r, lease)
 	case e.config.PoolConfig.Queue > 0 && err == lb.ErrFull:
-		e.enqueue(i, r, q)
+		e.enqueue(i, r, e.query(i, r))
 	case err == lb.ErrNoBackend:
 		e.drop(i, r, noBackend)
 	default:
@@ -125,18 +136,31 @@ func (e *engine) admit(i int32, r *request, pool *lb.Pool) {
 }
 
 // attempt is the number of a request's next attempt, for its draws.
-func (r *request) attempt() int { return r.life.Attempts() + 16*int(r.try) }
+func (r *request) attempt() int { return int(r.attempts) + 16*int(r.try) }
 
 // query is what the pool may know of a request's next attempt.
-func (e *engine) query(r *request) lb.Query {
-	q := lb.Query{
-		Now: e.now, Rand: e.chance.word(forPick, uint64(r.number), uint64(r.attempt())),
-		Hash: r.hash, HasKey: true, Tried: r.life.Tried,
-	}
-	if e.users != nil {
-		q.Sticky = e.cookie(r)
+func (e *engine) query(i int32, r *request) lb.Query {
+	q := lb.Query{Now: e.now, Rand: e.pickWord(r), Hash: e.hash(i), HasKey: true, Sticky: e.cookie(r)}
+	if r.life != none {
+		q.Tried = e.lives.at(r.life).Tried
 	}
 	return q
+}
+
+// pickWord is the policy's chance in a request's next attempt.
+func (e *engine) pickWord(r *request) uint64 {
+	if attempt := r.attempt(); attempt > 0 {
+		return e.chance.word(forPick, uint64(r.number), uint64(attempt))
+	}
+	return e.picks.Word(uint64(r.number))
+}
+
+// hash is of a request's key, for the policies that look at it.
+func (e *engine) hash(i int32) uint64 {
+	if !e.arrivals.hashing {
+		return 0
+	}
+	return *e.hashes.at(i)
 }
 
 // retryDue sends a request again, unless its client has left.
@@ -150,9 +174,9 @@ func (e *engine) retryDue(i int32, turn uint32) {
 // goes out.
 func (e *engine) try(i int32) {
 	r := e.requests.at(i)
-	lease, err := e.balancers[r.balancer].pool.Acquire(e.now, e.query(r))
+	lease, err := e.balancers[r.balancer].pool.Acquire(e.now, e.query(i, r))
 	if err != nil {
-		e.act(i, r, r.life.NoBackend(err))
+		e.act(i, r, e.lives.at(r.life).NoBackend(err))
 		return
 	}
 	e.send(i, r, lease)
@@ -164,9 +188,9 @@ func (e *engine) send(i int32, r *request, lease lb.Lease) {
 		e.connect(i, r, lease)
 		return
 	}
-	first, slot := r.life.Attempts() == 0, lease.Slot()
+	first, slot := r.attempts == 0, lease.Slot()
 	k, j := e.job(r, lease, i, slot)
-	late := r.life.Sent(e.now, lease)
+	late := e.sent(r, lease)
 	if late != lb.Never {
 		e.events.push(late, attemptLate, k, j.turn)
 	}
@@ -177,15 +201,14 @@ func (e *engine) send(i int32, r *request, lease lb.Lease) {
 func (e *engine) job(r *request, lease lb.Lease, i int32, slot int) (k int32, j *job) {
 	k = e.jobs.take()
 	j = e.jobs.at(k)
-	*j = job{
-		lease: lease, request: i, probe: none, number: r.number, turn: j.turn + 1, identity: r.identity,
-		slot: uint16(slot), attempt: uint8(r.attempt()),
-	}
+	j.turn++
+	j.lease, j.request, j.probe, j.number, j.identity = lease, i, none, r.number, e.identity(i)
+	j.slot, j.attempt, j.is = uint16(slot), uint8(r.attempt()), 0
 	if r.counts {
 		j.is = counted
 	}
-	if r.identity != none {
-		e.identities.at(r.identity).holders++
+	if j.identity != none {
+		e.identities.at(j.identity).holders++
 	}
 	r.wait, r.at, r.slot = onJob, k, uint16(slot)
 	return k, j
@@ -197,7 +220,7 @@ func (e *engine) dispatch(k int32, j *job, r *request, first bool) {
 	if r.counts {
 		if !first {
 			e.record.retries++
-		} else if e.home != nil && !e.home.is(slot, r.hash) {
+		} else if e.home != nil && !e.home.is(slot, *e.hashes.at(j.request)) {
 			e.record.away++
 		}
 	}
@@ -228,7 +251,7 @@ func (e *engine) ended(j *job, o lb.Outcome, why failure) {
 		e.record.series.wrong(e.now, int(j.slot))
 	}
 	if e.l4 {
-		e.released(r, o)
+		e.released(i, r, o)
 		e.finish(i, r)
 		return
 	}
@@ -242,7 +265,7 @@ func (e *engine) ended(j *job, o lb.Outcome, why failure) {
 	if failed && e.config.Retries > 0 {
 		word = e.backoff(r)
 	}
-	e.act(i, r, r.life.After(e.now, o, word))
+	e.act(i, r, e.after(r, o, word))
 }
 
 // detach takes a job's request from it.
@@ -281,14 +304,14 @@ func (e *engine) act(i int32, r *request, a retry.Action) {
 
 // finish sends the answer out.
 func (e *engine) finish(i int32, r *request) {
-	r.life.End()
+	e.endLife(r)
 	e.record.finish(e.now, time.Duration(e.now-r.arrived), r.last, r.counts)
 	e.over(i, r)
 }
 
 // drop ends a request that no backend could take.
 func (e *engine) drop(i int32, r *request, why failure) {
-	r.life.End()
+	e.endLife(r)
 	r.last = why
 	e.record.drop(e.now, why, r.counts)
 	e.over(i, r)

@@ -10,8 +10,12 @@ import (
 type Report struct {
 	Scenario  scenario.Scenario
 	Results   []Result
-	Cancelled bool // Progress said stop; the results cover what had been done
+	Cancelled bool   // it ended early, and the results cover what had been done
+	Truncated string // why it did: Progress said stop, or a limit; empty for a whole run
 }
+
+// stoppedEarly is why a run is not whole when its caller said stop.
+const stoppedEarly = "stopped before the end"
 
 // A Result is what one policy made of the scenario. The fields with a JSON
 // name are what `minilb simulate --json` prints and the page shows.
@@ -121,4 +125,6 @@ type Options struct {
 	// Progress is called every few thousand events with the share of the
 	// whole that is done, 0 to 1. Returning false cancels the run.
 	Progress func(done float64) bool
+
+	limits *limits // for tests; nil: the standard ones
 }

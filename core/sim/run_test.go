@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -69,6 +70,7 @@ func TestARunCanBeCancelled(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	assert.True(t, r.Cancelled)
+	assert.Contains(t, string(r.JSON()), `"truncated": "stopped before the end"`)
 	require.Len(t, r.Results, 2)
 	assert.Equal(t, 100_000, r.Results[0].Requests)
 	assertWithin(t, 20_000, float64(r.Results[1].Requests), 0.2, "requests answered by then")
@@ -110,6 +112,40 @@ func TestARunThatWouldNotEndIsEndedWithTheReason(t *testing.T) {
 	}
 }
 
+// A limit never hides what had been done, nor that it was not all.
+func TestWhatALimitEndsComesWithItsResultsAndTheReason(t *testing.T) {
+	s := steady(t, 50_000)
+	o := Options{limits: &limits{time: 100e9, inFlight: 1e9, ticks: 1e9}}
+	var limit *Limit
+	r, err := Run(s, o)
+	require.ErrorAs(t, err, &limit)
+	require.Len(t, r.Results, 1)
+	assert.InDelta(t, 30_000, r.Results[0].Requests, 6000, "a hundred seconds of 300/s, and up to 8192 steps more")
+	assert.Regexp(t, `^p2c ended at t=\S+, after \d+ of 50000 requests: longer than`, r.Truncated)
+	assert.Contains(t, string(r.JSON()), `"truncated": "p2c ended at `)
+
+	study, err := Seeds(s, 3, o)
+	require.ErrorAs(t, err, &limit)
+	assert.Zero(t, study.Seeds, "half a run is no seed")
+	assert.Contains(t, string(study.JSON()), `"truncated": "p2c ended at `)
+
+	w, err := ParseSweep("rate=250..1000:250")
+	require.NoError(t, err)
+	o.limits.inFlight, s.Requests = 1000, 20_000 // 533/s is all that they can do
+	swept, err := w.Run(s, 1, o)
+	require.ErrorAs(t, err, &limit)
+	assert.ErrorContains(t, err, "at rate 750: p2c ended at ")
+	assert.Len(t, swept.Points, 2, "the values before it are whole")
+	assert.Contains(t, string(swept.JSON()), `"truncated": "at rate 750: p2c ended at `)
+
+	s.Duration = time.Hour
+	_, err = Run(s, o)
+	assert.ErrorContains(t, err, " requests of 1h0m0s: longer than", "how many there will be is not known")
+	whole, err := Run(brief(), Options{})
+	require.NoError(t, err)
+	assert.NotContains(t, string(whole.JSON()), "truncated")
+}
+
 func TestAnUnplayableScenarioIsRefusedByName(t *testing.T) {
 	cases := map[string]func(*scenario.Scenario){
 		"rate":      func(s *scenario.Scenario) { s.Rate = 0 },
@@ -125,6 +161,15 @@ func TestAnUnplayableScenarioIsRefusedByName(t *testing.T) {
 		_, err := Run(s, Options{})
 		assert.ErrorContains(t, err, name)
 	}
+}
+
+// Ten million requests of the default scenario leave two thirds of a million in round_robin's queue.
+// With these they fit into 100 MB; whatever a request needs beyond is in slabs that only fill when it does.
+func TestARequestInAQueueIsSmall(t *testing.T) {
+	assert.LessOrEqual(t, unsafe.Sizeof(request{}), uintptr(40))
+	assert.LessOrEqual(t, unsafe.Sizeof(job{}), uintptr(48))
+	e, _ := play(t, steady(t, 1000), Options{})
+	assert.Zero(t, len(e.lives.chunks)+len(e.extras.chunks)+len(e.hashes.chunks))
 }
 
 func TestMemoryIsForRequestsInFlightOnly(t *testing.T) {
@@ -196,6 +241,7 @@ func drawWild(t *rapid.T, s scenario.Scenario) scenario.Scenario {
 	s.ClientRetries, s.Abandon = rapid.IntRange(0, 3).Draw(t, "client retries"), rapid.SampledFrom([]string{"serve", "cancel"}).Draw(t, "abandon")
 	s.BalancerCount, s.Stale = rapid.IntRange(1, 4).Draw(t, "balancers"), at("stale")
 	s.Layer, s.RequestsPerConnection = rapid.SampledFrom([]string{"l7", "l7", "l4"}).Draw(t, "layer"), rapid.IntRange(1, 9).Draw(t, "per connection")
+	s.KeepaliveLifetime = at("lifetime")
 	s.Users, s.StickyShare = rapid.IntRange(1, 30).Draw(t, "users"), rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "sticky")
 	s.ProbeLoss, s.DependencyShare = rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "loss"), 0.5
 	if rapid.Bool().Draw(t, "outages") {

@@ -22,6 +22,7 @@ type series struct {
 	most       int     // windows, a power of two
 	end        lb.Time // of the last window
 	windows    []window
+	open       *window // the last of them
 	backends   []flight
 }
 
@@ -30,9 +31,14 @@ type window struct {
 	errors   int
 	dropped  int
 	kinds    [failures]int
-	attempts []int     // by backend
-	failed   []int     // by backend: attempts that ended badly
-	area     []float64 // by backend: in flight × nanoseconds
+	backends []share
+}
+
+// A share is what one backend had of a window.
+type share struct {
+	attempts int
+	failed   int     // attempts that ended badly
+	area     float64 // in flight × nanoseconds
 }
 
 // flight is a backend's requests in flight and since when there are so many.
@@ -43,7 +49,7 @@ type flight struct {
 
 func newSeries(backends int, seconds float64) *series {
 	s := &series{resolution: niceResolution(seconds), most: maxWindows, backends: make([]flight, backends)}
-	s.open()
+	s.begin()
 	return s
 }
 
@@ -68,13 +74,16 @@ func niceResolution(seconds float64) lb.Time {
 	return lb.Time(size)
 }
 
-// open begins the next window, after making room for it.
-func (s *series) open() {
+// begin opens the next window, after making room for it.
+func (s *series) begin() {
 	if len(s.windows) == s.most {
 		s.fold()
 	}
-	n := len(s.backends)
-	s.windows = append(s.windows, window{attempts: make([]int, n), failed: make([]int, n), area: make([]float64, n)})
+	s.windows = append(s.windows, window{backends: make([]share, len(s.backends))})
+	s.open = &s.windows[len(s.windows)-1]
+	if len(s.windows) > 1 {
+		s.open.latency.Expect(&s.windows[len(s.windows)-2].latency)
+	}
 	s.end += s.resolution
 }
 
@@ -96,50 +105,59 @@ func (w *window) merge(o *window) {
 	for i := range w.kinds {
 		w.kinds[i] += o.kinds[i]
 	}
-	for i := range w.attempts {
-		w.attempts[i] += o.attempts[i]
-		w.failed[i] += o.failed[i]
-		w.area[i] += o.area[i]
+	for i := range w.backends {
+		mine, other := &w.backends[i], &o.backends[i]
+		mine.attempts += other.attempts
+		mine.failed += other.failed
+		mine.area += other.area
 	}
 }
 
 // at returns the window of an instant that is not earlier than any before.
 func (s *series) at(now lb.Time) *window {
+	if now >= s.end {
+		s.moveOn(now)
+	}
+	return s.open
+}
+
+// moveOn opens windows up to that of an instant.
+func (s *series) moveOn(now lb.Time) {
 	for now >= s.end {
 		s.settle(s.end)
-		s.open()
+		s.begin()
 	}
-	return &s.windows[len(s.windows)-1]
 }
 
 // settle counts what is in flight towards the last window, up to its end.
 func (s *series) settle(now lb.Time) {
 	for slot := range s.backends {
-		s.last(now, slot)
+		s.backends[slot].last(now, &s.open.backends[slot])
 	}
 }
 
-// last counts one backend's requests in flight towards the last window.
-func (s *series) last(now lb.Time, slot int) {
-	f := &s.backends[slot]
-	s.windows[len(s.windows)-1].area[slot] += float64(float64(f.n) * float64(now-f.since))
+// last counts a backend's requests in flight towards its share of the last
+// window.
+func (f *flight) last(now lb.Time, b *share) {
+	b.area += float64(float64(f.n) * float64(now-f.since))
 	f.since = now
 }
 
 func (s *series) sent(now lb.Time, slot int) {
-	s.at(now).attempts[slot]++
-	s.last(now, slot)
-	s.backends[slot].n++
+	b, f := &s.at(now).backends[slot], &s.backends[slot]
+	b.attempts++
+	f.last(now, b)
+	f.n++
 }
 
 func (s *series) ended(now lb.Time, slot int) {
-	s.at(now)
-	s.last(now, slot)
-	s.backends[slot].n--
+	f := &s.backends[slot]
+	f.last(now, &s.at(now).backends[slot])
+	f.n--
 }
 
 // wrong counts an attempt that ended badly.
-func (s *series) wrong(now lb.Time, slot int) { s.at(now).failed[slot]++ }
+func (s *series) wrong(now lb.Time, slot int) { s.at(now).backends[slot].failed++ }
 
 func (s *series) finish(now lb.Time, took time.Duration, why failure) {
 	w := s.at(now)
@@ -193,17 +211,17 @@ func (s *Series) add(w *window, start lb.Time, lasted float64) {
 	s.P95 = append(s.P95, w.quantile(0.95))
 	s.P99 = append(s.P99, w.quantile(0.99))
 	attempts := 0
-	for _, n := range w.attempts {
-		attempts += n
+	for _, b := range w.backends {
+		attempts += b.attempts
 	}
 	s.Attempts = append(s.Attempts, attempts)
 	for i := range s.Kinds {
 		s.Kinds[i] = append(s.Kinds[i], w.kinds[int(fine)+1+i])
 	}
-	for slot, n := range w.attempts {
-		s.Failed[slot] = append(s.Failed[slot], w.failed[slot])
-		s.Share[slot] = append(s.Share[slot], ratio(float64(n), float64(attempts)))
-		s.InFlight[slot] = append(s.InFlight[slot], ratio(w.area[slot], lasted))
+	for slot, b := range w.backends {
+		s.Failed[slot] = append(s.Failed[slot], b.failed)
+		s.Share[slot] = append(s.Share[slot], ratio(float64(b.attempts), float64(attempts)))
+		s.InFlight[slot] = append(s.InFlight[slot], ratio(b.area, lasted))
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 // Run plays the scenario once for each of its algorithms. Two equal scenarios
-// give equal reports to the last bit, on every target.
+// give equal reports to the last bit, on every target. A run that is ended by a
+// *[Limit] gives that as its error and a report of what had been done.
 func Run(s scenario.Scenario, o Options) (Report, error) {
 	r := Report{Scenario: s}
 	if err := check(s); err != nil {
@@ -25,25 +26,28 @@ func Run(s scenario.Scenario, o Options) (Report, error) {
 			return r, err
 		}
 		e.progress.begin(o.Progress, i, len(s.Algorithms))
-		if err := e.run(); err != nil {
-			return r, err
-		}
+		limit := e.run()
 		r.Results = append(r.Results, e.result())
+		if limit != nil {
+			r.Cancelled, r.Truncated = true, limit.Error()
+			return r, limit
+		}
 		if e.progress.stopped {
-			r.Cancelled = true
+			r.Cancelled, r.Truncated = true, stoppedEarly
 			break
 		}
 	}
 	return r, nil
 }
 
-// RunJSON is Run for a caller that wants the figures alone, as JSON.
+// RunJSON is Run for a caller that wants the figures alone, as JSON; with a
+// *[Limit], those up to then.
 func RunJSON(s scenario.Scenario) ([]byte, error) {
 	r, err := Run(s, Options{})
-	if err != nil {
+	if err != nil && !r.Cancelled {
 		return nil, err
 	}
-	return r.JSON(), nil
+	return r.JSON(), err
 }
 
 // progress tells the caller now and then how far the run is.

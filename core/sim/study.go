@@ -17,7 +17,8 @@ type Study struct {
 	Scenario  scenario.Scenario // with the first seed
 	Seeds     int               // that were played to the end; the figures are of these
 	Results   []Estimates       // one per algorithm
-	Cancelled bool              // Progress said stop
+	Cancelled bool              // it ended early
+	Truncated string            // why it did; empty for a whole one
 }
 
 // Estimates is what the seeds say of one policy.
@@ -50,15 +51,18 @@ func Seeds(s scenario.Scenario, n int, o Options) (Study, error) {
 	for i := range n {
 		tell := part(o.Progress, i, n)
 		if tell != nil && !tell(0) { // a short run never asks
-			study.Cancelled = true
+			study.Cancelled, study.Truncated = true, stoppedEarly
 			break
 		}
-		r, err := Run(s, Options{Progress: tell})
+		r, err := Run(s, Options{Progress: tell, limits: o.limits})
+		if r.Cancelled {
+			study.Cancelled, study.Truncated = true, r.Truncated
+		}
 		if err != nil {
+			study.settle()
 			return study, err
 		}
 		if r.Cancelled {
-			study.Cancelled = true
 			break
 		}
 		study.add(r)
@@ -217,8 +221,9 @@ func (s Study) JSON() []byte {
 		Seeds     int         `json:"seeds"`
 		Link      string      `json:"link"`
 		Cancelled bool        `json:"cancelled"`
+		Truncated string      `json:"truncated,omitempty"`
 		Results   []Estimates `json:"results"`
-	}{s.Scenario.Seed, s.Seeds, scenario.Encode(s.Scenario), s.Cancelled, listed(s.Results)})
+	}{s.Scenario.Seed, s.Seeds, scenario.Encode(s.Scenario), s.Cancelled, s.Truncated, listed(s.Results)})
 }
 
 // listed is a list that JSON writes as [] and not as null when it is empty.

@@ -27,7 +27,8 @@ type Swept struct {
 	Scenario  scenario.Scenario // before the parameter was set
 	Seeds     int               // played at each value
 	Points    []Point           // those that were played to the end
-	Cancelled bool              // Progress said stop
+	Cancelled bool              // it ended early
+	Truncated string            // why it did; empty for a whole one
 }
 
 // A Point is what the scenario gave at one value.
@@ -264,17 +265,27 @@ func (w Sweep) Run(s scenario.Scenario, n int, o Options) (Swept, error) {
 		if err := s.Params().Lookup(w.Param).Set(text); err != nil {
 			return out, err
 		}
-		study, err := Seeds(s, n, Options{Progress: part(o.Progress, i, len(w.Texts))})
+		study, err := Seeds(s, n, Options{Progress: part(o.Progress, i, len(w.Texts)), limits: o.limits})
 		if err != nil {
-			return out, fmt.Errorf("at %s %s: %w", w.Param, text, err)
+			err = fmt.Errorf("at %s %s: %w", w.Param, text, err)
 		}
 		if study.Cancelled {
-			out.Cancelled = true
-			break
+			out.cut(study, err)
+		}
+		if err != nil || study.Cancelled {
+			return out, err
 		}
 		out.Points = append(out.Points, Point{Value: w.Values[i], Text: text, Study: study})
 	}
 	return out, nil
+}
+
+// cut notes why the sweep ends with a study that was not whole.
+func (s *Swept) cut(study Study, err error) {
+	s.Cancelled, s.Truncated = true, study.Truncated
+	if err != nil {
+		s.Truncated = err.Error()
+	}
 }
 
 // JSON is the sweep as one indented object with a newline at its end.
@@ -294,8 +305,9 @@ func (s Swept) JSON() []byte {
 		Param     string  `json:"param"`
 		Unit      string  `json:"unit"`
 		Cancelled bool    `json:"cancelled"`
+		Truncated string  `json:"truncated,omitempty"`
 		Points    []point `json:"points"`
-	}{s.Scenario.Seed, s.Seeds, scenario.Encode(s.Scenario), s.Sweep.Param, s.Sweep.Unit, s.Cancelled, points})
+	}{s.Scenario.Seed, s.Seeds, scenario.Encode(s.Scenario), s.Sweep.Param, s.Sweep.Unit, s.Cancelled, s.Truncated, points})
 }
 
 // shown are the figures of a sweep's table, and what its head calls them.

@@ -5,60 +5,57 @@ import (
 	"minilb/core/retry"
 )
 
-// A poolWait is a request that waits in front of the pool.
-type poolWait struct {
+// A spell is one wait of a request: in front of the pool with a ticket, or of
+// its retry for room in the budget with a slot. Which it is, the request knows.
+type spell struct {
 	ticket  lb.Ticket
-	request int32
-	turn    uint32
-	wakes   bool // Wake is set; it is made once for each place in the slab
-}
-
-// A budgetWait is a retry that waits for room in the budget.
-type budgetWait struct {
 	slot    retry.Slot
 	request int32
 	turn    uint32
-	wakes   bool
 }
 
 // A waiter is somebody whose wait has ended well. Wake is called under a lock,
 // so it only takes a note; wake acts on it when the event is over, unless the
 // waiter has left by then.
 type waiter struct {
-	index  int32
-	turn   uint32
-	budget bool
+	index int32
+	turn  uint32
+}
+
+// spell begins a wait of a request. Wake is made once for each place in the slab.
+func (e *engine) spell(i int32) (k int32, s *spell) {
+	k = e.spells.take()
+	s = e.spells.at(k)
+	s.request = i
+	s.turn++
+	if s.ticket.Wake == nil {
+		s.ticket.Wake = func() { e.woken = append(e.woken, waiter{k, s.turn}) }
+		s.slot.Wake = s.ticket.Wake
+	}
+	return k, s
+}
+
+// endSpell ends it; what was to come of it is void.
+func (e *engine) endSpell(k int32) {
+	e.spells.at(k).turn++
+	e.spells.give(k)
 }
 
 // enqueue lets a request wait in front of the pool.
 func (e *engine) enqueue(i int32, r *request, q lb.Query) {
-	k := e.poolWaits.take()
-	p := e.poolWaits.at(k)
-	p.request = i
-	p.turn++
-	if !p.wakes {
-		p.wakes = true
-		p.ticket.Wake = func() { e.woken = append(e.woken, waiter{index: k, turn: e.poolWaits.at(k).turn}) }
-	}
-	if err := e.balancers[r.balancer].pool.Enqueue(e.now, q, &p.ticket); err != nil {
-		e.poolWaits.give(k)
+	k, s := e.spell(i)
+	if err := e.balancers[r.balancer].pool.Enqueue(e.now, q, &s.ticket); err != nil {
+		e.endSpell(k)
 		e.drop(i, r, queueFull)
 		return
 	}
 	r.wait, r.at = onPool, k
-	e.events.push(e.now.Add(e.config.QueueTimeout), queueLate, k, p.turn)
+	e.events.push(e.now.Add(e.config.QueueTimeout), queueLate, k, s.turn)
 }
 
 // await lets a retry wait for the budget until at.
 func (e *engine) await(i int32, r *request, at lb.Time) {
-	k := e.budgetWaits.take()
-	s := e.budgetWaits.at(k)
-	s.request = i
-	s.turn++
-	if !s.wakes {
-		s.wakes = true
-		s.slot.Wake = func() { e.woken = append(e.woken, waiter{index: k, turn: e.budgetWaits.at(k).turn, budget: true}) }
-	}
+	k, s := e.spell(i)
 	r.wait, r.at = onBudget, k
 	e.events.push(at, budgetLate, k, s.turn)
 	e.balancers[r.balancer].budget.Enqueue(&s.slot)
@@ -69,82 +66,65 @@ func (e *engine) await(i int32, r *request, at lb.Time) {
 func (e *engine) wake() {
 	for n := 0; n < len(e.woken); n++ {
 		w := e.woken[n]
-		switch {
-		case w.budget && e.budgetWaits.at(w.index).turn == w.turn:
-			e.granted(w.index)
-		case !w.budget && e.poolWaits.at(w.index).turn == w.turn:
-			e.admitted(w.index)
+		s := e.spells.at(w.index)
+		if s.turn != w.turn {
+			continue
+		}
+		if i, r := s.request, e.requests.at(s.request); r.wait == onPool {
+			e.admitted(w.index, i, r)
+		} else {
+			e.granted(w.index, i, r)
 		}
 	}
 	e.woken = e.woken[:0]
 }
 
 // admitted sends a request for which the pool had a place.
-func (e *engine) admitted(k int32) {
-	p := e.poolWaits.at(k)
-	r := e.requests.at(p.request)
-	lease, ok := e.balancers[r.balancer].pool.Take(&p.ticket)
+func (e *engine) admitted(k, i int32, r *request) {
+	lease, ok := e.balancers[r.balancer].pool.Take(&e.spells.at(k).ticket)
 	if !ok {
 		panic("sim: woken without a lease")
 	}
-	i := p.request
-	p.turn++
-	e.poolWaits.give(k)
+	e.endSpell(k)
 	e.send(i, r, lease)
 }
 
 // granted goes on with a retry for which the budget had room.
-func (e *engine) granted(k int32) {
-	s := e.budgetWaits.at(k)
-	i := s.request
-	s.turn++
-	e.budgetWaits.give(k)
-	r := e.requests.at(i)
-	e.act(i, r, r.life.Granted(e.now, e.backoff(r)))
+func (e *engine) granted(k, i int32, r *request) {
+	e.endSpell(k)
+	e.act(i, r, e.lives.at(r.life).Granted(e.now, e.backoff(r)))
 }
 
-// queueLate drops a request that has waited too long.
-func (e *engine) queueLate(k int32, turn uint32) {
-	p := e.poolWaits.at(k)
-	if p.turn != turn {
+// waitLate ends a wait that has been too long: the request is dropped, or the
+// answer that there is goes out.
+func (e *engine) waitLate(k int32, turn uint32) {
+	s := e.spells.at(k)
+	if s.turn != turn {
 		return
 	}
-	i := p.request
-	r := e.requests.at(i)
-	e.leavePool(r)
-	e.drop(i, r, queueFull)
+	if i, r := s.request, e.requests.at(s.request); r.wait == onPool {
+		e.leavePool(r)
+		e.drop(i, r, queueFull)
+	} else {
+		e.leaveBudget(r)
+		e.act(i, r, e.lives.at(r.life).Denied())
+	}
 }
 
 // leavePool takes a request out of the queue in front of the pool.
 func (e *engine) leavePool(r *request) {
-	p := e.poolWaits.at(r.at)
 	pool := e.balancers[r.balancer].pool
-	if lease, granted := pool.Abandon(&p.ticket); granted {
+	if lease, granted := pool.Abandon(&e.spells.at(r.at).ticket); granted {
 		pool.Release(e.now, lease, lb.Outcome{Kind: lb.Cancelled})
 	}
-	p.turn++
-	e.poolWaits.give(r.at)
-}
-
-// budgetLate ends a retry's wait: the answer that there is goes out.
-func (e *engine) budgetLate(k int32, turn uint32) {
-	s := e.budgetWaits.at(k)
-	if s.turn != turn {
-		return
-	}
-	i := s.request
-	r := e.requests.at(i)
-	e.leaveBudget(r)
-	e.act(i, r, r.life.Denied())
+	e.endSpell(r.at)
 }
 
 // leaveBudget takes a retry out of the queue for the budget. Room that was
 // granted at the last moment is given back with the request's end.
 func (e *engine) leaveBudget(r *request) {
-	s := e.budgetWaits.at(r.at)
-	if e.balancers[r.balancer].budget.Abandon(&s.slot) {
-		r.life.Granted(e.now, 0)
+	if e.balancers[r.balancer].budget.Abandon(&e.spells.at(r.at).slot) {
+		e.lives.at(r.life).Granted(e.now, 0)
 	}
-	s.turn++
-	e.budgetWaits.give(r.at)
+	e.endSpell(r.at)
 }

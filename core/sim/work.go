@@ -27,11 +27,9 @@ func (e *engine) put(k int32, j *job) {
 // own stream, so it need not be kept.
 func (e *engine) start(s *server, k int32, j *job) {
 	j.is = j.is&^waiting | working
-	var word uint64
-	if j.is&isProbe == 0 {
-		word = e.chance.word(forService, uint64(j.number), uint64(j.attempt))
-	} else {
-		word = e.chance.word(forProbeService, uint64(j.number), e.prober(j))
+	word := e.services.Word(uint64(j.number))
+	if j.attempt > 0 || j.is&isProbe != 0 {
+		word = e.otherService(j)
 	}
 	took := s.service(word)
 	if e.arrivals.trace != nil && j.is&isProbe == 0 {
@@ -47,6 +45,14 @@ func (e *engine) start(s *server, k int32, j *job) {
 		took = lb.Time(float64(took) * s.coldness(e.now))
 	}
 	e.events.push(e.now+took, served, k, j.turn)
+}
+
+// otherService is what the service of a probe or a later attempt is drawn from.
+func (e *engine) otherService(j *job) uint64 {
+	if j.is&isProbe != 0 {
+		return e.chance.word(forProbeService, uint64(j.number), e.prober(j))
+	}
+	return e.chance.word(forService, uint64(j.number), uint64(j.attempt))
 }
 
 // prober keeps the draws of different balancers' probes apart.

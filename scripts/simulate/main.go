@@ -16,11 +16,13 @@ func main() {
 		os.Exit(2)
 	}
 	result, err := simulate(os.Args[1])
+	if result != nil { // what there is, also of a run that a limit has ended
+		fmt.Printf("%s\n", result)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "simulate:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%s\n", result)
 }
 
 func simulate(link string) ([]byte, error) {
