@@ -106,7 +106,7 @@ func TestSimulatePrintsTheTable(t *testing.T) {
 	assert.Regexp(t, `^algorithm +p50 +p95 +p99 +max +errors  share fast1/fast2/slow\n`+
 		`round_robin +\d+ms +\d+\.\d\ds +\d+\.\d\ds +\d+\.\d\ds +0  33%/33%/33%\n`+
 		`least_conn +\d+ms +\d+ms +\d+ms +\d+(ms|\.\d\ds) +0  \d\d%/\d\d%/1\d%\n`, out)
-	assert.True(t, strings.HasSuffix(out, "\n\nminilb simulate --scenario 'v1'\n"), out)
+	assert.Regexp(t, `\n\nminilb simulate --scenario 'v1;e=\d+;r=[0-9a-f]{8}'\n$`, out)
 	requireNarrow(t, out)
 }
 
@@ -115,7 +115,7 @@ func TestSimulateReportsRefusedEjections(t *testing.T) {
 		"--backend", "broken=2,errors=1", "--consecutive-5xx", "5", "--max-ejection-percent", "10", "--requests", "500")
 	require.Zero(t, code, log)
 	assert.Regexp(t, `\nejections refused by the cap: least_conn \d+\n`, out)
-	assert.Contains(t, out, "'v1;algorithm=least_conn;requests=500;backend=a:20;backend=b:20;backend=broken:2,errors:1;consecutive-5xx=5;max-ejection-percent=10'")
+	assert.Contains(t, out, "'v1;algorithm=least_conn;requests=500;backend=a:20;backend=b:20;backend=broken:2,errors:1;consecutive-5xx=5;max-ejection-percent=10;e=1;r=")
 }
 
 func TestLinkComesFirstAndFlagsOverrideIt(t *testing.T) {

@@ -15,6 +15,9 @@ import (
 // width is that of a terminal nobody has widened.
 const width = 80
 
+// helpEnd is the annotation of a command that holds what comes after its flags.
+const helpEnd = "help-end"
+
 // flagsOf are the command's flags that come from a schema, in its order.
 func flagsOf(c *cobra.Command) []flagValue {
 	var all []flagValue
@@ -38,6 +41,9 @@ func printHelp(c *cobra.Command, in *inputs) {
 	hidden := printFlags(out, flagsOf(c), in.column, everything)
 	if in.parts != nil && everything {
 		printParts(out, in.parts)
+	}
+	if end := c.Annotations[helpEnd]; end != "" {
+		fmt.Fprintf(out, "\n%s\n", end)
 	}
 	fmt.Fprintf(out, "\nDurations are in seconds (0.2) or such as 200ms.\n")
 	if hidden > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,10 @@ func newSimulate() *cobra.Command {
 			"  minilb simulate --scenario 'v1;algorithm=p2c;rate=200' --seed 7 --json\n" +
 			"  minilb simulate --preset fails-fast --explain\n" +
 			"  minilb simulate --sweep rate=50..500:50 --seeds 10 --csv > rates.csv",
+		Annotations: map[string]string{helpEnd: "The exit code is 0 for a whole run. It is 1 for one that ended early, by Ctrl-C\n" +
+			"or by a limit of the simulator: what there is by then is printed, standard error\n" +
+			"says why, and JSON has it as \"truncated\". It is 1 as well for a file that cannot\n" +
+			"be used, and 2 for flags that cannot be carried out."},
 		DisableFlagsInUseLine: true,
 	}
 	var input scenario.Scenario
@@ -44,9 +49,9 @@ func newSimulate() *cobra.Command {
 
 // simulateInput is what is not part of a scenario.
 type simulateInput struct {
-	Link   string     `param:"scenario" group:"scenario" help:"a link to start from, with or without its address and #, or a file that holds one (its path, or @ and its path); flags override it"`
+	Link   string     `param:"scenario" group:"scenario" help:"a link to start from, with or without its address and #, or a file that holds one, or a scenario as JSON or YAML (its path, or @ and its path); flags override it"`
 	Preset presetName `param:"preset" group:"scenario" help:"a scenario to start from, by name; flags override it"`
-	Trace  string     `param:"trace" group:"scenario" help:"a CSV file of requests to replay, - for standard input; one a line: seconds,key,method,service ms, of which only the first must be there"`
+	Trace  string     `param:"trace" group:"scenario" help:"a CSV file of requests to replay, - for standard input; one a line in any order: seconds,key,method,service ms, of which only the first must be there"`
 
 	Seeds int    `param:"seeds" group:"study" unit:"seeds" range:"1,10000" default:"1" help:"how many seeds to play, the first being seed; more than one: each figure is a mean with its 95% interval"`
 	Sweep string `param:"sweep" group:"study" help:"PARAM=A..B or PARAM=A..B:STEP: play the scenario at each of these values of a number or duration, such as rate=50..500:50"`
@@ -62,6 +67,7 @@ type simulateInput struct {
 type job struct {
 	simulateInput
 	scenario scenario.Scenario
+	sent     sent
 	preset   scenario.Preset // shown above the table; empty when it was changed, too
 	sweep    sim.Sweep
 	out, log io.Writer
@@ -75,7 +81,7 @@ type outcome interface {
 
 var errStopped = errors.New("stopped before the end; the results cover what had been done")
 
-// run plays the job and prints what there is, of a run that was stopped too.
+// run plays the job and prints what there is, of a run that ended early too.
 func (j *job) run(ctx context.Context) error {
 	series, err := j.create()
 	if err != nil {
@@ -87,40 +93,68 @@ func (j *job) run(ctx context.Context) error {
 		bar.show(done)
 		return ctx.Err() == nil
 	}}
-	result, stopped, err := j.play(o)
+	result, early, err := j.play(o)
 	bar.clear()
+	var faults []error
 	if series != nil {
-		err = errors.Join(err, j.saveSeries(series, result))
+		faults = append(faults, j.saveSeries(series, result))
 	}
 	if err == nil {
-		err = j.print(result)
+		faults = append(faults, j.print(result))
+		j.compare(result)
 	}
-	if err == nil && stopped {
-		return errStopped
-	}
-	return err
+	return errors.Join(append(faults, err, early)...)
 }
 
 // warn names what a link says that this build does not know, so that nobody
 // takes its figures for those of the whole link.
 func (j *job) warn() {
 	for _, u := range j.scenario.Unknown {
-		fmt.Fprintf(j.log, "minilb simulate: --scenario: %.40s=%.40s: not known to this build; passed on, without effect\n", u.Key, u.Value)
+		near := j.scenario.Params().Nearest(u.Key)
+		if near != "" {
+			near = "; did you mean " + near + "?"
+		}
+		j.say("--scenario: %.40s=%.40s: not known to this build; passed on, without effect%s", u.Key, u.Value, near)
+	}
+	if j.Link[strings.LastIndexByte(j.Link, '#')+1:] == "v1" {
+		j.say("--scenario %.80s: nothing after the version, so the default scenario; if the link was longer, quote it: a shell ends it at the first ;", j.Link)
 	}
 }
 
-func (j *job) play(o sim.Options) (result outcome, stopped bool, err error) {
+// say tells something beside the results, so that these stay what they are
+// for whoever reads them by program.
+func (j *job) say(format string, args ...any) {
+	fmt.Fprintf(j.log, "minilb simulate: "+format+"\n", args...)
+}
+
+// play gives what there is: of a whole run, or of one that ended early and why.
+func (j *job) play(o sim.Options) (result outcome, early, err error) {
+	var cut bool
 	switch {
 	case j.Sweep != "":
-		swept, err := j.sweep.Run(j.scenario, j.Seeds, o)
-		return swept, swept.Cancelled, err
+		var swept sim.Swept
+		swept, err = j.sweep.Run(j.scenario, j.Seeds, o)
+		result, cut = swept, swept.Cancelled
 	case j.Seeds > 1:
-		study, err := sim.Seeds(j.scenario, j.Seeds, o)
-		return study, study.Cancelled, err
+		var study sim.Study
+		study, err = sim.Seeds(j.scenario, j.Seeds, o)
+		result, cut = study, study.Cancelled
+	default:
+		var report sim.Report
+		report, err = sim.Run(j.scenario, o)
+		result, cut = report, report.Cancelled
 	}
-	report, err := sim.Run(j.scenario, o)
-	return report, report.Cancelled, err
+	switch {
+	case !cut:
+		return result, nil, err
+	case err == nil:
+		return result, errStopped, nil
+	}
+	return result, fmt.Errorf("%w\n%s", err, ownLimit), nil
 }
+
+// ownLimit is what there is to know of a limit beyond what it says itself.
+const ownLimit = "that limit is the simulator's own, and no flag raises it; the results cover what had been done"
 
 // create opens the file for the series, so that a place where nothing can be
 // written is found before the run and not after it; nil when none is wanted.
@@ -167,7 +201,7 @@ func (j *job) print(result outcome) error {
 	case sim.Swept:
 		p.swept(result)
 	}
-	p.section(j.command())
+	p.section(j.command(stampOf(result)))
 	return write(j.out, p.Bytes())
 }
 
@@ -176,9 +210,9 @@ func write(out io.Writer, text []byte) error {
 	return err
 }
 
-// command is the line that plays the job again.
-func (j *job) command() string {
-	line := j.scenario.Command()
+// command is the line that plays the job again. A stamp is of one whole run.
+func (j *job) command(stamp scenario.Stamp) string {
+	line := j.scenario.CommandStamped(stamp)
 	if j.Trace != "" {
 		line += " --trace " + quoted(j.Trace)
 	}

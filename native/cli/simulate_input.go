@@ -38,13 +38,14 @@ func (simulateInput) ParamChoices(name string) []string {
 // and what is to be done with it. Nothing has been played when it refuses.
 func (o *simulateInput) job(in *inputs, stdin io.Reader) (*job, error) {
 	in.apply(param.Of(o)) // for what to start from; faults come up below
-	start, err := o.start()
+	start, stamp, err := o.start()
 	var world *os.PathError
 	if errors.As(err, &world) {
 		return nil, err
 	}
-	j := &job{scenario: start}
+	j := &job{scenario: start, sent: sent{stamp, scenario.Encode(start)}}
 	faults := append([]error{err}, in.apply(param.Of(&j.scenario, o))...)
+	faults = append(faults, o.empty(in)...)
 	if err := refuse(faults...); err != nil {
 		return nil, err
 	}
@@ -64,31 +65,56 @@ func (o *simulateInput) job(in *inputs, stdin io.Reader) (*job, error) {
 	return j, refuse(j.check())
 }
 
+// empty are the faults of flags that were given nothing. That is most often a
+// variable of a shell that is not set, and what is played then, something else
+// than was meant.
+func (o *simulateInput) empty(in *inputs) []error {
+	var faults []error
+	for _, f := range [...]struct{ name, value, accepted string }{
+		{"scenario", o.Link, scenarioForm}, {"preset", string(o.Preset), "the name of a preset"},
+		{"trace", o.Trace, "the name of a file, or - for standard input"}, {"series", o.Series, "the name of a file"},
+		{"sweep", o.Sweep, "PARAM=A..B, such as rate=50..500"},
+	} {
+		if in.has(f.name) && f.value == "" {
+			faults = append(faults, fmt.Errorf("--%s '': empty; accepted: %s", f.name, f.accepted))
+		}
+	}
+	return faults
+}
+
 // start is the scenario that flags then change.
-func (o *simulateInput) start() (scenario.Scenario, error) {
+func (o *simulateInput) start() (s scenario.Scenario, stamp scenario.Stamp, err error) {
 	text, flag := o.Link, "--scenario"
 	if p, ok := scenario.FindPreset(string(o.Preset)); ok && text == "" {
 		text = p.Link
 	} else if path, is := linkFile(text); is {
-		var err error
 		if text, err = readLink(path); err != nil {
-			return scenario.Default(), err
+			return scenario.Default(), stamp, err
 		}
 		flag += " " + path
 	} else if info, err := os.Stat(text); err == nil && info.IsDir() && !isLink(text) {
-		return scenario.Default(), fmt.Errorf("--scenario %.60q: a directory; accepted: %s", text, scenarioForm)
+		return scenario.Default(), stamp, fmt.Errorf("--scenario %.60q: a directory; accepted: %s", text, scenarioForm)
 	} else if text != "" && !isLink(text) {
-		return scenario.Default(), fmt.Errorf("--scenario %.60q: not a link, and no file has that path; accepted: %s", text, scenarioForm)
+		return scenario.Default(), stamp, fmt.Errorf("--scenario %.60q: not a link, and no file has that path; accepted: %s", text, scenarioForm)
 	}
-	s, err := scenario.Decode(text)
-	if err != nil {
+	if s, stamp, err = decode(text); err != nil {
 		err = inText{err, flag}
 	}
-	return s, err
+	return s, stamp, err
+}
+
+// decode reads a link, or a scenario as a file holds it, which no link is
+// mistaken for: links have neither spaces nor lines nor braces.
+func decode(text string) (scenario.Scenario, scenario.Stamp, error) {
+	if !strings.ContainsAny(text, " \t\n{") {
+		return scenario.DecodeStamped(text)
+	}
+	s, err := scenario.FromFile([]byte(text))
+	return s, scenario.Stamp{}, err
 }
 
 // scenarioForm is what a scenario looks like, for messages.
-const scenarioForm = "a link such as 'v1;algorithm=p2c;rate=200', or a file that holds one"
+const scenarioForm = "a link such as 'v1;algorithm=p2c;rate=200', or a file that holds one, or a scenario as JSON or YAML"
 
 // untouched is the preset that a scenario still is.
 func untouched(name presetName, s scenario.Scenario) scenario.Preset {
@@ -175,9 +201,9 @@ func (j *job) readTrace(stdin io.Reader) error {
 	}
 	in := stdin
 	if j.Trace != "-" {
-		f, err := os.Open(j.Trace)
+		f, err := j.openTrace()
 		if err != nil {
-			return fmt.Errorf("--trace: %w", err)
+			return err
 		}
 		defer f.Close()
 		in = f
@@ -195,6 +221,27 @@ func (j *job) readTrace(stdin io.Reader) error {
 	}
 	j.scenario.Arrivals, j.scenario.Trace = "trace", rows
 	return nil
+}
+
+// openTrace refuses a file that the series would overwrite.
+func (j *job) openTrace() (*os.File, error) {
+	f, err := os.Open(j.Trace)
+	if err != nil {
+		return nil, fmt.Errorf("--trace: %w", err)
+	}
+	info, err := f.Stat()
+	switch series, wrong := os.Stat(j.Series); {
+	case err != nil:
+		err = fmt.Errorf("--trace: %w", err)
+	case info.IsDir():
+		err = refuse(fmt.Errorf("--trace %s: a directory; accepted: the name of a file, or - for standard input", j.Trace))
+	case wrong == nil && os.SameFile(info, series):
+		err = refuse(fmt.Errorf("--series %s: the trace itself, which it would overwrite; accepted: another file", j.Series))
+	default:
+		return f, nil
+	}
+	_ = f.Close() // nothing was read
+	return nil, err
 }
 
 // check asks whether the scenario can be played, at every value of a sweep.

@@ -39,7 +39,9 @@ var simulations = map[string]string{
 	"csv-sweep":       "--csv --sweep fall=1..3 --requests 200 --algorithm p2c --backend a=20",
 	"trace":           "--trace testdata/trace.csv --algorithm round_robin --events",
 	"scenario-file":   "--scenario testdata/link.txt --requests 300",
-	"unknown-in-link": "--scenario v1;algorithm=p2c;requests=300;colour=blue",
+	"unknown-in-link": "--scenario v1;algorithm=p2c;requests=300;colour=blue;raet=300",
+	"scenario-yaml":   "--scenario testdata/scenario.yaml",
+	"lifetime":        "--layer l4 --keepalive-lifetime 2s --users 20 --algorithm round_robin --backend a=20 --backend late=20,add_at=10 --requests 3000",
 }
 
 // A transcript's lines are the proxy's, as long as they are.
@@ -66,6 +68,86 @@ func TestSimulationTranscripts(t *testing.T) {
 	}
 }
 
+// What is printed can be sent: whoever plays it learns whether the results are the same.
+func TestAReaderLearnsWhetherTheResultIsTheSenders(t *testing.T) {
+	_, out, _ := run("simulate", "--algorithm", "p2c", "--requests", "300")
+	link := regexp.MustCompile(`'(v1;[^']*)'`).FindStringSubmatch(out)[1]
+	require.Regexp(t, `;e=1;r=[0-9a-f]{8}$`, link)
+	bare, digest, _ := strings.Cut(link, ";e=1;r=")
+	cases := map[string]string{
+		link:                          "same result as the sender\n",
+		link + " --json":              "same result as the sender\n",
+		link + " --algorithm p2c":     "same result as the sender\n",
+		bare:                          "",
+		bare + ";e=1":                 "",
+		link + " --rate 99":           "",
+		link + " --seeds 2":           "",
+		link + " --sweep fall=1..2":   "",
+		bare + ";e=9":                 "the engine has changed since the sender saw a result: it was version 9, this is 1\n",
+		bare + ";e=9;r=" + digest:     "same result as the sender\n",
+		bare + ";e=9;r=00000000":      "the engine has changed since the sender saw a result: it was version 9, this is 1\n",
+		bare + ";e=1;r=00000000":      "not the sender's result: that was 00000000, this is " + digest + "; the link was changed by hand, or the engine has changed since\n",
+		bare + ";r=00000000 --json":   "not the sender's result: that was 00000000",
+		bare + ";rate=99;r=" + digest: "not the sender's result: ",
+	}
+	for line, says := range cases {
+		code, out, log := run(append([]string{"simulate", "--scenario"}, strings.Fields(line)...)...)
+		assert.Zero(t, code, log)
+		if says == "" {
+			assert.Empty(t, log, line)
+			continue
+		}
+		assert.Contains(t, log, "minilb simulate: "+says, line)
+		assert.NotContains(t, out, "sender", "the results stay what they are")
+	}
+	_, out, _ = run("simulate", "--seeds", "2", "--requests", "50")
+	assert.NotContains(t, out, ";r=", "a study's figures are no run's")
+}
+
+// A shell cuts an unquoted link at its first semicolon, and what is left is a link too.
+func TestALinkOfAVersionAloneMayHaveBeenCut(t *testing.T) {
+	for _, link := range []string{"v1", "#v1", "https://example.org/play/#v1"} {
+		code, _, log := run("simulate", "--requests", "50", "--scenario", link)
+		assert.Zero(t, code)
+		assert.Contains(t, log, "--scenario "+link+": nothing after the version, so the default scenario; if the link was longer, quote it")
+	}
+	_, _, log := run("simulate", "--requests", "50", "--scenario", "v1;seed=1")
+	assert.Empty(t, log)
+}
+
+// A century of virtual time is the limit that is reached soonest.
+func TestASimulationThatALimitEndsPrintsWhatThereIs(t *testing.T) {
+	endless := "--algorithm first --backend a=1 --arrivals closed --clients 1 --think 1h --requests 10000000"
+	why := "first ended at t="
+	for line, says := range map[string]string{
+		"":                     "first  ",
+		" --json":              `"truncated": "first ended at t=`,
+		" --csv":               "\nfirst,",
+		" --sweep peak=2..3:1": "no results\n",
+		" --seeds 2":           "no results\n",
+	} {
+		code, out, log := run(append([]string{"simulate"}, strings.Fields(endless+line)...)...)
+		assert.Equal(t, 1, code, line)
+		assert.Contains(t, "\n"+out, says, line)
+		assert.Contains(t, log, why, line)
+		assert.Contains(t, log, " of 10000000 requests: longer than 36500 days; raise the rate or send fewer requests\n", line)
+		assert.Contains(t, log, "minilb simulate: "+ownLimit+"\n", line)
+		assert.NotContains(t, out, ";r=", "what was cut short has no digest")
+	}
+}
+
+func TestAScenarioIsAlsoReadFromJSONAndYAML(t *testing.T) {
+	s := scenario.Default()
+	s.Rate, s.Requests, s.Algorithms = 99, 60, []string{"p2c"}
+	for name, text := range map[string][]byte{"json": scenario.ToJSON(s), "yaml": scenario.ToYAML(s), "link": []byte(scenario.Encode(s) + "\n")} {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		code, out, log := run("simulate", "--json", "--scenario", path)
+		require.Zero(t, code, log)
+		assert.Contains(t, out, `"link": "`+scenario.Encode(s)+`"`, name)
+	}
+}
+
 func TestAWordTooLongForTheWidthStillStandsInOneTable(t *testing.T) {
 	long := strings.Repeat("b", 32)
 	_, out, log := run("simulate", "--requests", "50", "--seeds", "2", "--backend", long+"1=20", "--backend", "c=20")
@@ -85,45 +167,55 @@ func TestBadSimulationsAreRefusedBeforeTheyAreStarted(t *testing.T) {
 		return path
 	}
 	word, empty, wrong := file("word", "hello\n"), file("empty", "\n"), file("wrong", "v1;rate=0;fall=x\n")
+	yaml, cut := file("yaml", "# a scenario\nversion: v1\nrate: much\n"), file("cut", `{"rate": 5,`)
 	huge, noTrace, trace := file("huge", "v1;"+strings.Repeat("a", 20_000)), file("trace", "0.1\n0.2,k,GET,fast\n"), file("good", "0.1\n0.2\n")
 	cases := map[string][]string{
-		"--seeds 0":                             {"--seeds 0: outside 1 to 10000 seeds"},
-		"--seeds many":                          {"--seeds many: not a whole number"},
-		"--sweep rate":                          {"--sweep rate: no parameter and its span; accepted: PARAM=A..B"},
-		"--sweep rate=50":                       {"--sweep rate=50: 50 is not a span"},
-		"--sweep rat=1..5":                      {"unknown parameter rat", "did you mean rate?"},
-		"--sweep algorithm=a..b":                {"algorithm is not a number or a duration"},
-		"--sweep rate=5..1":                     {"upside down: 5 is more than 1"},
-		"--sweep rate=0..5":                     {"--sweep: rate=0: outside 0.001 to 1000000 requests/s"},
-		"--sweep rate=1..5:0":                   {"the step 0 is not a positive"},
-		"--sweep rate=1..100000:1":              {"accepted: at most 200"},
-		"--sweep warmup=1..9:4 --duration 4":    {"--sweep: at warmup=5: --warmup 5: leaves nothing of the duration"},
-		"--preset failsfast":                    {"--preset failsfast: unknown; accepted: ", "tail-latency, fails-fast", "did you mean fails-fast?"},
-		"--scenario nowhere.txt":                {`--scenario "nowhere.txt": not a link, and no file has that path; accepted: a link such as 'v1;`},
-		"--scenario " + dir:                     {": a directory; accepted: a link such as"},
-		"--scenario " + word:                    {"--scenario " + word + `: "hello" does not begin with a version`},
-		"--scenario @" + empty:                  {"--scenario " + empty + ": the file is empty; accepted: a link"},
-		"--scenario @" + wrong:                  {"--scenario " + wrong + ": rate=0: outside", "--scenario " + wrong + ": fall=x: not a whole number"},
-		"--scenario " + huge:                    {"too long; accepted: at most"},
-		"--trace " + noTrace:                    {"--trace " + noTrace + `: line 2: service time "fast"`},
-		"--trace " + empty:                      {"--trace " + empty + ": no requests; accepted: one a line"},
-		"--arrivals trace":                      {"--arrivals trace: without a trace, which a link does not hold; accepted: --trace FILE"},
-		"--series -":                            {"--series -: a series is not printed; accepted: the name of a file"},
-		"--scenario v1 --preset fails-fast":     {"--scenario and --preset: each says"},
-		"--csv --json":                          {"--csv and --json: two forms"},
-		"--explain --csv":                       {"--explain and --csv: it stands under the table"},
-		"--explain --json --events":             {"--explain and --json: ", "--events and --json: "},
-		"--explain --seeds 2":                   {"--explain and --seeds: it is of a single run"},
-		"--events --sweep rate=1..2":            {"--events and --sweep: it is of a single run"},
-		"--series x.csv --seeds 2":              {"--series and --seeds: it is of a single run"},
-		"--series x.csv --sweep fall=1..2":      {"--series and --sweep: "},
-		"--rate 5 --sweep rate=1..2":            {"--rate and --sweep rate: the sweep sets it"},
-		"--scenario v1;duration=5 --requests 7": {"--duration and --requests: a run is as long as"},
-		"--duration 5 --requests 7":             {"--duration and --requests: "},
-		"--duration 5 --sweep requests=7..9":    {"--duration and --sweep requests: "},
-		"--arrivals poisson --trace " + trace:   {"--trace and --arrivals: the trace says"},
-		"--sweep rate=1..2 --trace " + trace:    {"--trace and --sweep rate: the trace says"},
-		"--rate 1 --requests 2 --trace /never":  {"--trace and --rate: ", "--trace and --requests: "},
+		"--seeds 0":                               {"--seeds 0: outside 1 to 10000 seeds"},
+		"--seeds many":                            {"--seeds many: not a whole number"},
+		"--sweep rate":                            {"--sweep rate: no parameter and its span; accepted: PARAM=A..B"},
+		"--sweep rate=50":                         {"--sweep rate=50: 50 is not a span"},
+		"--sweep rat=1..5":                        {"unknown parameter rat", "did you mean rate?"},
+		"--sweep algorithm=a..b":                  {"algorithm is not a number or a duration"},
+		"--sweep rate=5..1":                       {"upside down: 5 is more than 1"},
+		"--sweep rate=0..5":                       {"--sweep: rate=0: outside 0.001 to 1000000 requests/s"},
+		"--sweep rate=1..5:0":                     {"the step 0 is not a positive"},
+		"--sweep rate=1..100000:1":                {"accepted: at most 200"},
+		"--sweep warmup=1..9:4 --duration 4":      {"--sweep: at warmup=5: --warmup 5: leaves nothing of the duration"},
+		"--preset failsfast":                      {"--preset failsfast: unknown; accepted: ", "tail-latency, fails-fast", "did you mean fails-fast?"},
+		"--scenario nowhere.txt":                  {`--scenario "nowhere.txt": not a link, and no file has that path; accepted: a link such as 'v1;`},
+		"--scenario " + dir:                       {": a directory; accepted: a link such as"},
+		"--scenario " + word:                      {"--scenario " + word + `: "hello" does not begin with a version`},
+		"--scenario @" + empty:                    {"--scenario " + empty + ": the file is empty; accepted: a link"},
+		"--scenario @" + wrong:                    {"--scenario " + wrong + ": rate=0: outside", "--scenario " + wrong + ": fall=x: not a whole number"},
+		"--scenario=":                             {"--scenario '': empty; accepted: a link such as", "as JSON or YAML"},
+		"--scenario= --trace= --rate=0":           {"--scenario '': ", "--trace '': ", "--rate 0: outside"},
+		"--trace " + dir:                          {"--trace " + dir + ": a directory; accepted: the name of a file, or -"},
+		"--series " + trace + " --trace " + trace: {"the trace itself, which it would overwrite"},
+		"--sweep=":                                {"--sweep '': empty; accepted: PARAM=A..B"},
+		"--series=":                               {"--series '': empty; accepted: the name of a file"},
+		"--preset=":                               {"--preset"},
+		"--scenario " + yaml:                      {"--scenario " + yaml + ": rate=much: not a number"},
+		"--scenario " + cut:                       {"--scenario " + cut + ": not JSON"},
+		"--scenario " + huge:                      {"too long; accepted: at most"},
+		"--trace " + noTrace:                      {"--trace " + noTrace + `: line 2: service time "fast"`},
+		"--trace " + empty:                        {"--trace " + empty + ": no requests; accepted: one a line"},
+		"--arrivals trace":                        {"--arrivals trace: without a trace, which a link does not hold; accepted: --trace FILE"},
+		"--series -":                              {"--series -: a series is not printed; accepted: the name of a file"},
+		"--scenario v1 --preset fails-fast":       {"--scenario and --preset: each says"},
+		"--csv --json":                            {"--csv and --json: two forms"},
+		"--explain --csv":                         {"--explain and --csv: it stands under the table"},
+		"--explain --json --events":               {"--explain and --json: ", "--events and --json: "},
+		"--explain --seeds 2":                     {"--explain and --seeds: it is of a single run"},
+		"--events --sweep rate=1..2":              {"--events and --sweep: it is of a single run"},
+		"--series x.csv --seeds 2":                {"--series and --seeds: it is of a single run"},
+		"--series x.csv --sweep fall=1..2":        {"--series and --sweep: "},
+		"--rate 5 --sweep rate=1..2":              {"--rate and --sweep rate: the sweep sets it"},
+		"--scenario v1;duration=5 --requests 7":   {"--duration and --requests: a run is as long as"},
+		"--duration 5 --requests 7":               {"--duration and --requests: "},
+		"--duration 5 --sweep requests=7..9":      {"--duration and --sweep requests: "},
+		"--arrivals poisson --trace " + trace:     {"--trace and --arrivals: the trace says"},
+		"--sweep rate=1..2 --trace " + trace:      {"--trace and --sweep rate: the trace says"},
+		"--rate 1 --requests 2 --trace /never":    {"--trace and --rate: ", "--trace and --requests: "},
 	}
 	for line, says := range cases {
 		code, out, log := run(append([]string{"simulate"}, strings.Fields(line)...)...)
@@ -241,6 +333,9 @@ func TestTheLastLinePlaysTheSameAgain(t *testing.T) {
 		code, second, log := run(again[1:]...)
 		require.Zero(t, code, log)
 		assert.Equal(t, first, second, line)
+		if strings.HasPrefix(line, "--preset") {
+			assert.Equal(t, "minilb simulate: same result as the sender\n", log)
+		}
 	}
 }
 
