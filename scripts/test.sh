@@ -52,6 +52,7 @@ tools() {
 	# Built for this machine first: `go tool` under GOOS=js would build a staticcheck that runs in WebAssembly.
 	go build -o "$temp/staticcheck" honnef.co/go/tools/cmd/staticcheck
 	find_browser
+	find_curl
 }
 
 # find_browser finds Chromium, or installs it where that is ours to do.
@@ -60,13 +61,21 @@ find_browser() {
 	for name in chromium chromium-browser google-chrome headless-shell; do
 		command -v "$name" >/dev/null && { echo "browser: $(command -v "$name")"; return; }
 	done
+	fetch chromium "the browser tests are not optional"
+}
+
+# find_curl does the same for curl, which the proxy is tested with.
+find_curl() { command -v curl >/dev/null || fetch curl "the proxy is tested with it"; }
+
+# fetch takes a package and why it is needed.
+fetch() {
 	if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
-		fail "Chromium is missing, and the browser tests are not optional. Install it (apt-get install chromium) and run again."
+		fail "$1 is missing, and $2. Install it (apt-get install $1) and run again."
 	fi
-	echo "Chromium is missing: installing it"
+	echo "$1 is missing: installing it"
 	apt-get -qq update
-	DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >"$temp/apt" 2>&1 ||
-		fail "apt-get could not install chromium: $(tail -n 3 "$temp/apt")"
+	DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$1" >"$temp/apt" 2>&1 ||
+		fail "apt-get could not install $1: $(tail -n 3 "$temp/apt")"
 }
 
 formatting() {

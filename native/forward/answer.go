@@ -33,10 +33,11 @@ func (x *exchange) head(from http.Header) {
 	x.in.finish()
 	h := x.w.Header()
 	if from != nil {
-		if x.Fields.Via {
-			from["Via"] = []string{after(from, "Via", "1.1"+viaName)}
-		}
 		responseHeader(h, from)
+		if x.Fields.Via {
+			x.marks[3] = after(h, "Via", via11)
+			h["Via"] = x.marks[3:4:4]
+		}
 	}
 	x.mark(h)
 	if x.r.Major == 1 && !x.body.ended() {
@@ -68,7 +69,7 @@ func (x *exchange) answerFault() {
 // client on the backend that answered.
 func (x *exchange) mark(h http.Header) {
 	lease := x.now.lease
-	x.marks = [3]string{"-", "-", x.note} // no backend can have this name
+	x.marks[0], x.marks[1], x.marks[2] = "-", "-", x.note // no backend can have this name
 	if x.trail != "" {
 		x.marks[0], x.marks[1] = lease.Name(), x.trail
 	}

@@ -19,25 +19,28 @@ type exchange struct {
 	ctx   context.Context
 	w     http.ResponseWriter
 	r     Request
-	in    incoming
+	m     *Memory
+	in    *incoming
 	life  retry.Life
 	query lb.Query
-	kept  replay
-	body  *replay // kept, or nil without one
+	body  *replay // nil without one
 	hold  bool    // Expect: 100-continue
 	out   Outgoing
-	extra [4]string // room for what is added to most requests
+	extra [12]string // room for what is added to most requests
 	now   attempt
 	trail string // b2:500,b3:200
 	note  string // why there was no retry
-	marks [3]string
+	marks [4]string
+	done  Finished
+	bare  incoming // in, of a request without a body
 }
 
 // An attempt is one try at one backend, from its lease to its release.
 type attempt struct {
 	lease    lb.Lease
 	ctx      context.Context
-	cancel   context.CancelFunc // nil without a limit
+	cancel   context.CancelFunc // nil without a limit, or when the context has one of its own
+	limited  Limiter            // the context, when it has
 	reader   *replayReader      // nil without a body
 	resp     Response
 	status   int
@@ -74,7 +77,7 @@ func (x *exchange) send(lease lb.Lease) {
 	a := &x.now
 	now := x.Now()
 	if giveUp := x.life.Sent(now, lease); giveUp != lb.Never {
-		a.ctx, a.cancel = context.WithDeadlineCause(x.ctx, time.Now().Add(giveUp.Sub(now)), errGiveUp)
+		x.limit(giveUp.Sub(now))
 	}
 	backend := lease.Backend()
 	x.prepareOut(backend)
@@ -93,6 +96,25 @@ func (x *exchange) send(lease lb.Lease) {
 	x.record(a)
 }
 
+// limit bounds an attempt.
+func (x *exchange) limit(d time.Duration) {
+	a := &x.now
+	if own, is := x.ctx.(Limiter); is {
+		own.Limit(d)
+		a.limited = own
+		return
+	}
+	a.ctx, a.cancel = context.WithDeadlineCause(x.ctx, time.Now().Add(d), errGiveUp)
+}
+
+// gaveUp says whether an attempt's time is over.
+func (a *attempt) gaveUp() bool {
+	if a.limited != nil {
+		return a.ctx.Err() == context.DeadlineExceeded
+	}
+	return a.cancel != nil && context.Cause(a.ctx) == errGiveUp
+}
+
 // prepareOut is the request as a backend gets it.
 func (x *exchange) prepareOut(b lb.Backend) {
 	o := &x.out
@@ -100,8 +122,9 @@ func (x *exchange) prepareOut(b lb.Backend) {
 		*o = Outgoing{
 			Method: x.r.Method, Target: x.r.Target, Host: x.r.Host, Header: x.r.Header,
 			Length: x.r.Length, Trailer: x.r.Trailer, Hold: x.hold, Informational: x.informational(),
+			Memory: &x.m.upstream,
 		}
-		o.Extra = x.Fields.next(&x.r, x.extra[:0])
+		o.Extra = x.Fields.next(&x.r, x.m, x.extra[:0])
 	}
 	o.Fresh = false
 	if x.Fields.BackendHost {
@@ -114,14 +137,14 @@ func (x *exchange) informational() func(int, http.Header) {
 	if x.r.Major == 1 && x.r.Minor == 0 {
 		return nil
 	}
-	return x.in.inform
+	return x.m.inform
 }
 
 func (x *exchange) roundTrip(b lb.Backend) error {
 	a := &x.now
 	if x.body != nil {
 		a.reader = x.body.open()
-		x.out.Body, x.out.Interrupt = a.reader, x.interrupt
+		x.out.Body, x.out.Interrupt = a.reader, x.m.interrupt
 	}
 	var err error
 	a.resp, err = x.Upstream.RoundTrip(a.ctx, b, &x.out)
@@ -160,7 +183,7 @@ func (x *exchange) failed(err error) {
 	switch {
 	case client != nil:
 		a.outcome.Kind, a.why, a.fault = lb.Cancelled, client.why, client.status
-	case context.Cause(a.ctx) == errGiveUp:
+	case a.gaveUp():
 		a.outcome.Kind, a.why = lb.TimedOut, "no whole answer in the time there was"
 	case errors.Is(err, context.Canceled) || x.ctx.Err() != nil && !cut:
 		a.outcome.Kind, a.why = lb.Cancelled, errGone.Error()
@@ -186,7 +209,7 @@ func (x *exchange) switched() bool {
 // record adds an attempt to the trail.
 func (x *exchange) record(a *attempt) {
 	if x.trail == "" {
-		x.trail = a.lease.Name() + ":" + a.outcome.String()
+		x.trail = x.m.trail(a.lease.Name(), a.outcome)
 		return
 	}
 	x.trail += "," + a.lease.Name() + ":" + a.outcome.String()
@@ -270,7 +293,11 @@ func (x *exchange) end() {
 	if a.resp != nil {
 		_ = a.resp.Close()
 	}
-	if a.cancel != nil {
+	switch {
+	case a.limited != nil:
+		a.limited.Unlimit()
+		a.limited = nil
+	case a.cancel != nil:
 		a.cancel()
 	}
 }

@@ -46,7 +46,7 @@ var claims = [...]string{"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Ho
 
 // next turns the client's header into that of the next hop, in place, and
 // appends the fields that are added to extra.
-func (f *Fields) next(r *Request, extra []string) []string {
+func (f *Fields) next(r *Request, m *Memory, extra []string) []string {
 	h := r.Header
 	protocol, trailers := upgrade(h), hasWord(h["Te"], "trailers")
 	removeHopByHop(h)
@@ -62,12 +62,12 @@ func (f *Fields) next(r *Request, extra []string) []string {
 			extra = append(extra, "Trailer", names)
 		}
 	}
-	return f.client(r, extra)
+	return f.client(r, m, extra)
 }
 
 // client says who the client is.
-func (f *Fields) client(r *Request, extra []string) []string {
-	h, ip := r.Header, r.clientIP()
+func (f *Fields) client(r *Request, m *Memory, extra []string) []string {
+	h, ip := r.Header, r.ClientIP()
 	if !f.trusts(ip) {
 		for _, name := range claims {
 			delete(h, name)
@@ -81,16 +81,17 @@ func (f *Fields) client(r *Request, extra []string) []string {
 		extra = append(extra, "X-Forwarded-Host", r.Host)
 	}
 	if f.Forwarded {
-		extra = append(extra, "Forwarded", after(h, "Forwarded", forwarded(r, ip)))
+		extra = append(extra, "Forwarded", after(h, "Forwarded", m.forwarded(r, ip)))
 	}
 	if f.Via {
-		extra = append(extra, "Via", after(h, "Via", r.version()+viaName))
+		extra = append(extra, "Via", after(h, "Via", r.via()))
 	}
 	return extra
 }
 
-// viaName follows the version of the protocol by which a message came.
-const viaName = " minilb"
+// via11 is the version of the protocol by which a message came, and who passes
+// it on.
+const via11 = "1.1 minilb"
 
 // after takes a list field out of a header and returns it with one more value
 // at its end: appended, not replaced, so that a chain of proxies keeps the
@@ -111,14 +112,14 @@ func (r *Request) scheme() string {
 	return "http"
 }
 
-func (r *Request) version() string {
+func (r *Request) via() string {
 	switch {
 	case r.Major == 2:
-		return "2"
+		return "2 minilb"
 	case r.Minor == 0:
-		return "1.0"
+		return "1.0 minilb"
 	}
-	return "1.1"
+	return via11
 }
 
 // forwarded is one element of the field Forwarded.

@@ -45,7 +45,7 @@ func TestRequestHeaderIsThatOfTheNextHop(t *testing.T) {
 // nextHop is what becomes of a header on the way to a backend.
 func nextHop(f Fields, h http.Header) (http.Header, []string) {
 	r := Request{Header: h, Remote: "192.0.2.7:4711", Host: "example.com:8080", Major: 1, Minor: 1}
-	extra := f.next(&r, nil)
+	extra := f.next(&r, new(Memory), nil)
 	return r.Header, extra
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -35,16 +36,21 @@ type Handler struct {
 
 // ServeHTTP takes a request of net/http's server through its life.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.serve(&exchange{Handler: h, ctx: r.Context(), w: w, r: fromHTTP(r)})
+	q := fromHTTP(r)
+	h.Forward(r.Context(), w, &q)
 }
 
 // Forward takes a request of any server loop through its life. ctx ends when
 // the client has left. Of w it may use what http.ResponseController knows:
-// Flush, Hijack for upgrades, SetReadDeadline and EnableFullDuplex. It panics
-// with http.ErrAbortHandler when the client must see that the answer is not
-// whole.
-func (h *Handler) Forward(ctx context.Context, w http.ResponseWriter, r Request) {
-	h.serve(&exchange{Handler: h, ctx: ctx, w: w, r: r})
+// Flush, Hijack for upgrades, SetReadDeadline and EnableFullDuplex; a ctx that
+// is a Limiter ends its attempts by itself. It panics with http.ErrAbortHandler
+// when the client must see that the answer is not whole.
+func (h *Handler) Forward(ctx context.Context, w http.ResponseWriter, r *Request) {
+	m := r.Memory
+	if m == nil {
+		m = new(Memory)
+	}
+	h.serve(m.begin(h, ctx, w, r))
 }
 
 // WaitTunnels returns when no upgraded connection is left, or ctx ends. Those
@@ -110,14 +116,22 @@ func (x *exchange) begin() {
 	}
 	x.life = h.Plan.Begin(h.Budget, r.Method, deadline)
 	x.query = h.query(r)
-	x.in = incoming{w: x.w, src: r.Body, idle: h.BodyTimeout}
 	if r.Body == nil {
+		x.in, x.bare.w = &x.bare, x.w
 		return
 	}
 	x.hold = hasWord(r.Header["Expect"], "100-continue")
-	x.in.expects = x.hold && r.Major == 1
-	x.kept = replay{src: &x.in, length: r.Length, limit: h.RetryBuffer}
-	x.body = &x.kept
+	u := &upload{in: incoming{w: x.w, src: r.Body, idle: h.BodyTimeout, expects: x.hold && r.Major == 1}}
+	u.kept = replay{src: &u.in, length: r.Length, limit: h.RetryBuffer}
+	x.in, x.body = &u.in, &u.kept
+}
+
+// An upload is a request's body and all that keeps it. It is not used again
+// for another request: a transport may read on for a moment when the attempt
+// is over.
+type upload struct {
+	in   incoming
+	kept replay
 }
 
 // readSmall reads a body that can be sent in one piece. A longer one streams.
@@ -176,6 +190,7 @@ func say(w http.ResponseWriter, status int, line string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(line)+1))
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(line + "\n")) // the client may have left
 }

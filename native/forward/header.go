@@ -6,11 +6,16 @@ import (
 	"strings"
 )
 
-// hopByHop are the fields that are about one connection only: RFC 9110 section
-// 7.6.1, and the two of proxy authentication, which are about this hop too.
-var hopByHop = [...]string{
-	"Connection", "Proxy-Connection", "Keep-Alive", "Te", "Transfer-Encoding", "Upgrade",
-	"Proxy-Authenticate", "Proxy-Authorization", "Http2-Settings",
+// hopByHop names the fields that are about one connection only: RFC 9110
+// section 7.6.1, and the two of proxy authentication, which are about this hop
+// too.
+func hopByHop(name string) bool {
+	switch name {
+	case "Connection", "Proxy-Connection", "Keep-Alive", "Te", "Transfer-Encoding", "Upgrade",
+		"Proxy-Authenticate", "Proxy-Authorization", "Http2-Settings":
+		return true
+	}
+	return false
 }
 
 // removeHopByHop deletes the hop-by-hop fields and all that Connection names.
@@ -24,8 +29,10 @@ func removeHopByHop(h http.Header) {
 			}
 		}
 	}
-	for _, name := range hopByHop {
-		delete(h, name)
+	for name := range h {
+		if hopByHop(name) {
+			delete(h, name)
+		}
 	}
 }
 
@@ -61,10 +68,12 @@ func upgrade(h http.Header) string {
 func responseHeader(to, from http.Header) {
 	removeHopByHop(from)
 	for name, values := range from {
-		to[name] = values
-	}
-	for _, name := range [...]string{backendField, attemptsField, noteField} {
-		delete(to, name)
+		switch name {
+		case backendField, attemptsField, noteField:
+			delete(to, name)
+		default:
+			to[name] = values
+		}
 	}
 	if _, sent := from["Content-Type"]; !sent {
 		to["Content-Type"] = nil // or net/http would guess one

@@ -17,7 +17,7 @@ func ParseKey(text string) (Key, error) {
 	kind, name, named := strings.Cut(strings.Replace(text, "=", ":", 1), ":")
 	switch {
 	case kind == "client-ip" && !named:
-		return func(r *Request) (string, bool) { return r.clientIP(), true }, nil
+		return func(r *Request) (string, bool) { return r.ClientIP(), true }, nil
 	case kind == "path" && !named:
 		return func(r *Request) (string, bool) { return r.path(), true }, nil
 	case kind == "header" && name != "":

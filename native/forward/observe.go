@@ -49,11 +49,12 @@ func (x *exchange) finished(began lb.Time) {
 	if x.Observe == nil {
 		return
 	}
-	f := Finished{Status: x.status(), Note: x.note, Took: x.Now().Sub(began)}
+	f := &x.done
+	*f = Finished{Status: x.status(), Note: x.note, Took: x.Now().Sub(began)}
 	if x.trail != "" {
 		f.Lease, f.Attempts = x.now.lease, 1+strings.Count(x.trail, ",")
 	}
-	x.Observe.Finished(&f)
+	x.Observe.Finished(f)
 }
 
 // status is what the client was answered.

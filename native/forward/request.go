@@ -21,6 +21,11 @@ type Request struct {
 	Body    io.Reader          // nil: none
 	Length  int64              // of Body; -1: unknown
 	Trailer func() http.Header // its keys from the start, its values after the end of Body; nil: none
+
+	// Memory is what the requests of one connection use one after the other;
+	// nil: this one has its own. What is said of the request, its answer's
+	// header above all, is good until the next one begins.
+	Memory *Memory
 }
 
 // fromHTTP is a Request of net/http's server.
@@ -81,8 +86,8 @@ func (r *Request) cookie(name string) string {
 	return ""
 }
 
-// clientIP is the address of the client's end of the connection, without port.
-func (r *Request) clientIP() string { return hostOf(r.Remote) }
+// ClientIP is the address of the client's end of the connection, without port.
+func (r *Request) ClientIP() string { return hostOf(r.Remote) }
 
 // ClientIP is the address of the client's end of the connection, without port.
 func ClientIP(r *http.Request) string { return hostOf(r.RemoteAddr) }

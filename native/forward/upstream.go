@@ -41,6 +41,11 @@ type Outgoing struct {
 	Fresh         bool                                 // on a connection that has not been used before
 	Interrupt     func()                               // wakes a Read of Body; nil without a Body that can block
 	Informational func(status int, header http.Header) // told of 1xx other than 100 and 101, before RoundTrip returns
+
+	// Memory is where an Upstream may keep what its next answer can be made of:
+	// attempts with the same Memory follow one another, and an answer is not
+	// looked at when the next RoundTrip begins.
+	Memory *any
 }
 
 // A Response is a backend's answer. Read gives its body; closing it before the

@@ -176,7 +176,7 @@ func (e *Response) readTrailer() error {
 		return err
 	}
 	if len(text) > len("\r\n") {
-		if e.trailer, err = parseFields(string(text), true); err != nil {
+		if e.trailer, err = new(fieldRoom).parse(string(text), true); err != nil {
 			return err
 		}
 	} else if len(text) < len("\r\n") {

@@ -73,25 +73,39 @@ type Request struct {
 // response must be closed. When ctx ends, so does the exchange. A failure at
 // the stage Dialling has not touched the request's body.
 func (c *Client) Do(ctx context.Context, address string, r *Request) (*Response, *Failure) {
+	e := new(Response)
+	if f := c.DoInto(e, ctx, address, r); f != nil {
+		return nil, f
+	}
+	return e, nil
+}
+
+// DoInto is Do with the memory of a Response that was closed: its header and
+// the room for the next one's are the same.
+func (c *Client) DoInto(e *Response, ctx context.Context, address string, r *Request) *Failure {
 	head, err := newHead(r)
 	if err != nil {
-		return nil, &Failure{Stage: Sending, Err: err}
+		return &Failure{Stage: Sending, Err: err}
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, &Failure{Stage: Dialling, Err: err}
+	for {
+		if err := ctx.Err(); err != nil {
+			return &Failure{Stage: Dialling, Err: err}
+		}
+		cn, err := c.conn(ctx, address, r)
+		if err != nil {
+			return &Failure{Stage: Dialling, Err: err}
+		}
+		if f, dead := e.exchange(ctx, cn, r, head); !dead {
+			return f
+		}
 	}
-	cn, err := c.conn(ctx, address, r.Fresh)
-	if err != nil {
-		return nil, &Failure{Stage: Dialling, Err: err}
-	}
-	return cn.exchange(ctx, r, head)
 }
 
 // conn is an idle connection, or a new one.
-func (c *Client) conn(ctx context.Context, address string, fresh bool) (*conn, error) {
+func (c *Client) conn(ctx context.Context, address string, r *Request) (*conn, error) {
 	home := c.stack(address)
-	if !fresh {
-		if cn := home.take(c.IdleFor); cn != nil {
+	if !r.Fresh {
+		if cn := home.take(c.IdleFor, r.Body == nil); cn != nil {
 			return cn, nil
 		}
 	}

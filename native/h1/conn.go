@@ -32,7 +32,8 @@ func newConn(client *Client, nc net.Conn) *conn {
 	c := &conn{Conn: nc, client: client, buf: make([]byte, firstBuffer)}
 	c.wake = c.interrupt
 	raw, _ := bottom(nc).(syscall.Conn)
-	c.probe.open(raw)
+	_, plain := nc.(*net.TCPConn)
+	c.probe.open(raw, plain)
 	return c
 }
 
@@ -66,8 +67,8 @@ func (c *conn) abort() error { return bottom(c.Conn).Close() }
 // afterwards must look whether the exchange is over, and none may be begun.
 func (c *conn) interrupt() { c.SetDeadline(time.Unix(1, 0)) }
 
-// fill reads more bytes into the buffer, which grows when it is full.
-func (c *conn) fill() error {
+// room makes room in the buffer, which grows when it is full.
+func (c *conn) room() {
 	if c.r == c.w {
 		c.r, c.w = 0, 0
 	}
@@ -79,6 +80,11 @@ func (c *conn) fill() error {
 			c.buf = append(c.buf, make([]byte, len(c.buf))...)
 		}
 	}
+}
+
+// fill reads more bytes into the buffer.
+func (c *conn) fill() error {
+	c.room()
 	n, err := c.Conn.Read(c.buf[c.w:])
 	if c.w += n; n > 0 {
 		return nil

@@ -19,11 +19,15 @@ type Response struct {
 
 	conn *conn
 	ctx  context.Context
-	stop func() bool // ends the watch on ctx
+	stop func() bool // ends the watch on ctx; nil: there is none, or it is watched
+	room fieldRoom
+
+	watched Watched
 
 	method   string
 	sent     bool
 	received bool
+	waited   bool // the request went out whole
 	held     bool // the request's body waits for a 100
 	keep     bool // the connection may be used again
 	pump     *pump
@@ -41,19 +45,56 @@ type Response struct {
 // it is sent all the same (RFC 9110 section 10.1.1).
 const expectWait = time.Second
 
-// exchange is one request and the head of its answer.
-func (c *conn) exchange(ctx context.Context, r *Request, head *[]byte) (*Response, *Failure) {
-	e := &Response{conn: c, ctx: ctx, method: r.Method, keep: true}
-	if ctx.Done() != nil {
-		e.stop = context.AfterFunc(ctx, c.wake)
-	}
-	if err := e.send(r, head); err != nil {
-		return nil, e.fail(Sending, err)
+// A Watched context calls a function when it ends, without the memory that
+// context.AfterFunc takes. It calls it at once when it has ended already, and
+// not any more when Unwatch returns.
+type Watched interface {
+	Watch(wake func())
+	Unwatch() (called bool)
+}
+
+// exchange is one request and the head of its answer. A connection that was
+// dead before the request was sent has cost nothing but itself.
+func (e *Response) exchange(ctx context.Context, c *conn, r *Request, head *[]byte) (f *Failure, dead bool) {
+	*e = Response{conn: c, ctx: ctx, method: r.Method, keep: true, room: e.room}
+	e.follow()
+	if err := e.send(r, head); err == errDead {
+		e.keep = false
+		_ = e.Close()
+		return nil, true
+	} else if err != nil {
+		stage := Sending
+		if e.waited {
+			stage = Waiting
+		}
+		return e.fail(stage, err), false
 	}
 	if err := e.receive(r); err != nil {
-		return nil, e.fail(Waiting, err)
+		return e.fail(Waiting, err), false
 	}
-	return e, nil
+	return nil, false
+}
+
+// follow has the connection woken when the context ends.
+func (e *Response) follow() {
+	if w, is := e.ctx.(Watched); is {
+		e.watched = w
+		w.Watch(e.conn.wake)
+	} else if e.ctx.Done() != nil {
+		e.stop = context.AfterFunc(e.ctx, e.conn.wake)
+	}
+}
+
+// unfollow ends that, and says whether the connection is untouched: otherwise
+// a deadline in the past may be set at any moment.
+func (e *Response) unfollow() (untouched bool) {
+	switch {
+	case e.watched != nil:
+		return !e.watched.Unwatch()
+	case e.stop != nil:
+		return e.stop()
+	}
+	return true
 }
 
 // fail closes the connection and describes what happened.
@@ -207,9 +248,7 @@ func (e *Response) Close() error {
 	}
 	e.closed = true
 	fit := e.keep && e.ended && e.conn.r == e.conn.w && (e.pump == nil || e.pump.settled())
-	if e.stop != nil && !e.stop() {
-		fit = false // the watch fired: its deadline may come at any moment
-	}
+	fit = e.unfollow() && fit
 	if fit {
 		e.conn.rest()
 		return nil
@@ -226,7 +265,7 @@ func (e *Response) Close() error {
 // come already, no longer does.
 func (e *Response) Upgraded() (nc net.Conn, early []byte) {
 	e.closed = true
-	if e.stop != nil && !e.stop() {
+	if !e.unfollow() {
 		e.conn.abort()
 	}
 	e.conn.SetDeadline(time.Time{})

@@ -62,7 +62,7 @@ func (e *Response) readHead() error {
 	if err != nil {
 		return err
 	}
-	if e.Header, err = parseFields(string(text), false); err != nil {
+	if e.Header, err = e.room.parse(string(text), false); err != nil {
 		return err
 	}
 	e.Status = status
@@ -91,15 +91,36 @@ func parseStatusLine(line []byte) (minor, status int, ok bool) {
 	return int(line[7] - '0'), status, status >= 100 && isValue(line[12:])
 }
 
-// parseFields reads field lines up to the empty one that ends text; strict
-// refuses those that end in a bare LF. All of them share one string.
-func parseFields(text string, strict bool) (http.Header, error) {
+// A fieldRoom is the memory of a header.
+type fieldRoom struct {
+	header http.Header
+	values []string
+}
+
+// maxKept is the longest header whose memory is used again.
+const maxKept = 32
+
+// clear makes room for n fields.
+func (m *fieldRoom) clear(n int) {
+	if m.header == nil || len(m.header) > maxKept {
+		m.header = make(http.Header, n)
+	}
+	clear(m.header)
+	if cap(m.values) < n || cap(m.values) > max(n, 2*maxKept) {
+		m.values = make([]string, n)
+	}
+	m.values = m.values[:n]
+}
+
+// parse reads field lines up to the empty one that ends text; strict refuses
+// those that end in a bare LF. All of them share one string.
+func (m *fieldRoom) parse(text string, strict bool) (http.Header, error) {
 	n := strings.Count(text, "\n") - 1
 	if n > maxFields {
 		return nil, Malformed("head over " + strconv.Itoa(maxFields) + " fields")
 	}
-	header := make(http.Header, n)
-	values := make([]string, n)
+	m.clear(n)
+	header, values := m.header, m.values
 	for i := range n + 1 {
 		at := strings.IndexByte(text, '\n')
 		line, ended := strings.CutSuffix(text[:at], "\r")

@@ -37,14 +37,16 @@ func (c *Client) stack(address string) *stack {
 	return s
 }
 
-// take returns the connection that was used last and is still alive.
-func (s *stack) take(idleFor time.Duration) *conn {
+// take returns the connection that was used last and is still alive. One that
+// looks by itself before it sends is not looked at here, when that is in time:
+// before a request's body is read.
+func (s *stack) take(idleFor time.Duration, inTime bool) *conn {
 	for {
 		cn := s.pop()
 		if cn == nil {
 			return nil
 		}
-		if (idleFor <= 0 || time.Since(cn.since) < idleFor) && cn.alive() {
+		if (idleFor <= 0 || time.Since(cn.since) < idleFor) && (inTime && cn.probe.direct() || cn.alive()) {
 			cn.reused = true
 			return cn
 		}

@@ -1,6 +1,7 @@
 package h1
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -30,8 +31,8 @@ func (e *Response) send(r *Request, head *[]byte) error {
 			return bodyError(err)
 		}
 	}
-	err := e.write(out)
-	if cap(out) <= largeHead {
+	err := e.write(out, r.Body == nil || small)
+	if cap(out) <= largeHead && err != errDead {
 		*head = out
 		heads.Put(head)
 	}
@@ -41,14 +42,45 @@ func (e *Response) send(r *Request, head *[]byte) error {
 	return err
 }
 
-func (e *Response) write(out []byte) error {
+// write sends what it is given. When that is the whole request, it may wait for
+// the answer as well.
+func (e *Response) write(out []byte, whole bool) error {
+	if whole && e.conn.probe.direct() {
+		return e.ask(out)
+	}
+	return e.writeRest(out)
+}
+
+func (e *Response) writeRest(out []byte) error {
 	e.conn.writeWithin(e.conn.client.Timeouts.Body)
 	if err := e.ctx.Err(); err != nil {
 		return err
 	}
 	n, err := e.conn.Write(out)
-	e.sent = n > 0
+	e.sent = e.sent || n > 0
 	return err
+}
+
+// errDead is a connection that was closed, or spoken into, while it rested.
+var errDead = errors.New("the backend has closed the connection")
+
+// ask sends a request and waits for the first bytes of its answer, after a look
+// at a connection that has rested. All of it is one use of the descriptor.
+func (e *Response) ask(out []byte) error {
+	c := e.conn
+	if err := e.readWithin(c.client.Timeouts.Head); err != nil {
+		return err
+	}
+	c.room()
+	sent, got, err := c.probe.ask(out, c.buf[c.w:], c.reused)
+	e.sent, e.waited = sent > 0, sent == len(out)
+	if c.w += got; got > 0 {
+		e.received = true
+	}
+	if err != nil || e.waited {
+		return err
+	}
+	return e.writeRest(out[sent:])
 }
 
 // newHead writes a request's head into a buffer of heads. It is called before

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,29 +12,56 @@ import (
 	"minilb/native/forward"
 )
 
-// withAccessLog writes a line for each request that next answers: in the
-// Common Log Format, or as a JSON object with what minilb did besides. Without
-// a log it is next itself, and costs nothing.
-func withAccessLog(next http.Handler, form string, to io.Writer) http.Handler {
-	var line func(*http.Request, *answered, time.Time)
+// An accessLog writes a line for each request: in the Common Log Format, or as
+// a JSON object with what minilb did besides.
+type accessLog func(r *logged, w *answered, began time.Time)
+
+// A logged request is what of it is written.
+type logged struct {
+	ctx                                           context.Context
+	client, method, host, target, protocol, agent string
+}
+
+// newAccessLog is nil when there is none to be written.
+func newAccessLog(form string, to io.Writer) accessLog {
 	switch form {
 	case "common":
-		line = func(r *http.Request, w *answered, began time.Time) { commonLine(to, r, w, began) }
+		return func(r *logged, w *answered, began time.Time) { commonLine(to, r, w, began) }
 	case "json":
 		logger := slog.New(slog.NewJSONHandler(to, nil))
-		line = func(r *http.Request, w *answered, began time.Time) { jsonLine(logger, r, w, began) }
-	default:
+		return func(r *logged, w *answered, began time.Time) { jsonLine(logger, r, w, began) }
+	}
+	return nil
+}
+
+// withAccessLog logs what next answers. Without a log it is next itself, and
+// costs nothing.
+func withAccessLog(next http.Handler, log accessLog) http.Handler {
+	if log == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began, target := time.Now(), r.RequestURI
-		watched := &answered{ResponseWriter: w}
-		defer func() {
-			r.RequestURI = target
-			line(r, watched, began)
-		}()
+		began, watched := time.Now(), &answered{ResponseWriter: w}
+		line := &logged{r.Context(), forward.ClientIP(r), r.Method, r.Host, r.RequestURI, r.Proto, r.UserAgent()}
+		defer func() { log(line, watched, began) }()
 		next.ServeHTTP(watched, r)
 	})
+}
+
+// A forwarding answers one request of any server loop.
+type forwarding func(ctx context.Context, w http.ResponseWriter, r *forward.Request)
+
+// withLog is withAccessLog for requests that are not net/http's.
+func (next forwarding) withLog(log accessLog) forwarding {
+	if log == nil {
+		return next
+	}
+	return func(ctx context.Context, w http.ResponseWriter, r *forward.Request) {
+		began, watched := time.Now(), &answered{ResponseWriter: w}
+		line := &logged{ctx, r.ClientIP(), r.Method, r.Host, r.Target, "HTTP/1.1", r.Header.Get("User-Agent")}
+		defer func() { log(line, watched, began) }()
+		next(ctx, watched, r)
+	}
 }
 
 // answered remembers what was answered.
@@ -66,17 +94,17 @@ func (a *answered) Write(p []byte) (int, error) {
 
 // commonLine is HOST - - [TIME] "METHOD TARGET PROTOCOL" STATUS BYTES. Whatever
 // a client could put into it to forge a second line is escaped.
-func commonLine(to io.Writer, r *http.Request, w *answered, began time.Time) {
-	fmt.Fprintf(to, "%s - - [%s] %q %d %d\n", forward.ClientIP(r), began.Format("02/Jan/2006:15:04:05 -0700"),
-		r.Method+" "+r.RequestURI+" "+r.Proto, w.status, w.bytes)
+func commonLine(to io.Writer, r *logged, w *answered, began time.Time) {
+	fmt.Fprintf(to, "%s - - [%s] %q %d %d\n", r.client, began.Format("02/Jan/2006:15:04:05 -0700"),
+		r.method+" "+r.target+" "+r.protocol, w.status, w.bytes)
 }
 
-func jsonLine(logger *slog.Logger, r *http.Request, w *answered, began time.Time) {
+func jsonLine(logger *slog.Logger, r *logged, w *answered, began time.Time) {
 	h := w.Header()
-	logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
-		slog.String("client", forward.ClientIP(r)), slog.String("method", r.Method), slog.String("host", r.Host),
-		slog.String("target", r.RequestURI), slog.String("protocol", r.Proto),
+	logger.LogAttrs(r.ctx, slog.LevelInfo, "request",
+		slog.String("client", r.client), slog.String("method", r.method), slog.String("host", r.host),
+		slog.String("target", r.target), slog.String("protocol", r.protocol),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Float64("took_s", time.Since(began).Seconds()),
 		slog.String("backend", h.Get("x-minilb-backend")), slog.String("attempts", h.Get("x-minilb-attempts")),
-		slog.String("note", h.Get("x-minilb-note")), slog.String("user_agent", strings.ToValidUTF8(r.UserAgent(), "?")))
+		slog.String("note", h.Get("x-minilb-note")), slog.String("user_agent", strings.ToValidUTF8(r.agent, "?")))
 }

@@ -18,7 +18,7 @@ const adminPrefix = "/_minilb/"
 // With a listener for the admin pages alone, clients' requests all go on.
 func (p *Proxy) front() http.Handler {
 	forwarded := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.handler().ServeHTTP(w, r) }))
-	forwarded = withAccessLog(forwarded, p.config.AccessLog, p.options.access())
+	forwarded = withAccessLog(forwarded, p.clients.log)
 	if p.config.Admin != "" {
 		return forwarded
 	}

@@ -55,8 +55,8 @@ func (p *Proxy) serveAdd(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if sameSocket(b.Address, p.Addr()) {
-		http.Error(w, fmt.Sprintf("address %.60q: that is where minilb itself listens; accepted: the address of another server", b.Address), http.StatusBadRequest)
+	if err := p.notSelf(b); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	if err := p.pool.Add(p.now(), b); err != nil {

@@ -110,11 +110,23 @@ func (c Config) checkBackends() []error {
 			faults = append(faults, fmt.Errorf("--backend %s: the name is taken; accepted: a name for each backend, used once", b))
 		}
 		seen[b.Name] = true
-		if c.Listen != "" && sameSocket(b.Address, c.Listen) {
-			faults = append(faults, fmt.Errorf("--backend %s: that is where minilb itself listens (--listen %s), so each request would come back to it; accepted: the address of another server", b, c.Listen))
+		if own := c.own(b.Address); own != "" {
+			faults = append(faults, fmt.Errorf("--backend %s: that is where minilb itself listens (%s), so each request would come back to it; accepted: the address of another server", b, own))
 		}
 	}
 	return faults
+}
+
+// own is the flag by which minilb itself listens at an address, as far as the
+// texts tell; empty for none. What names stand for is looked up at the start.
+func (c Config) own(address string) string {
+	switch {
+	case c.Listen != "" && sameSocket(address, c.Listen):
+		return "--listen " + c.Listen
+	case c.Admin != "" && sameSocket(address, c.Admin):
+		return "--admin " + c.Admin
+	}
+	return ""
 }
 
 // sameSocket says whether connecting to one address reaches a listener on the
@@ -156,7 +168,27 @@ func (c Config) Warnings() []string {
 	if w := c.OutlierConfig.Warning(len(c.Backends)); w != "" {
 		all = append(all, w)
 	}
+	all = append(all, c.tableWarning()...)
+	if least := c.PerTryTimeout * time.Duration(c.Retries+1); c.RequestTimeout > 0 && least > c.RequestTimeout {
+		all = append(all, fmt.Sprintf("--per-try-timeout %s for each of %d attempts is %s, more than --request-timeout %s: a retry that would not fit is not made",
+			c.PerTryTimeout, c.Retries+1, least, c.RequestTimeout))
+	}
 	return append(all, c.Operation.warnings()...)
+}
+
+// tableWarning is about a maglev table that is small for its backends: each
+// owns its entries to within one, so a hundred of them are a share to within
+// one percent (the paper's own choice, section 5.3).
+func (c Config) tableWarning() []string {
+	n := len(c.Backends)
+	switch {
+	case c.Algorithm != "maglev":
+	case c.TableSize < n:
+		return []string{fmt.Sprintf("--table-size %d is smaller than the pool: %d of %d backends own no entry and get no request; set a prime of %d or more", c.TableSize, n-c.TableSize, n, 100*n)}
+	case c.TableSize < 100*n:
+		return []string{fmt.Sprintf("--table-size %d for %d backends: a share may be off by %.0f%%; a prime of %d or more keeps it within 1%%", c.TableSize, n, 100*float64(n)/float64(c.TableSize), 100*n)}
+	}
+	return nil
 }
 
 // A Backend is one backend on the command line: NAME=HOST:PORT[,weight=N].

@@ -98,7 +98,12 @@ func (d *discovery) lookup(ctx context.Context) ([]lb.Backend, error) {
 	}
 	slices.SortFunc(found, netip.Addr.Compare)
 	found = slices.Compact(found)
+	own := len(found)
+	found = slices.DeleteFunc(found, func(ip netip.Addr) bool { return d.proxy.reaches(net.JoinHostPort(ip.String(), d.port)) != "" })
+	own -= len(found)
 	switch {
+	case len(found) == 0 && own > 0:
+		return nil, fmt.Errorf("%s has no address but minilb's own", d.host)
 	case len(found) == 0:
 		return nil, fmt.Errorf("%s has no addresses", d.host)
 	case len(found) > lb.MaxBackends/2:

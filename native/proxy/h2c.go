@@ -9,7 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,20 +76,47 @@ func dialH2(ctx context.Context, network, address string, secured *tls.Config) (
 // RoundTrip sends a request to a backend.
 func (u *h2Upstream) RoundTrip(ctx context.Context, b lb.Backend, o *forward.Outgoing) (forward.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	a := &h2Answer{upstream: u, ctx: ctx, cancel: cancel}
+	a := &h2Answer{upstream: u, ctx: ctx, cancel: cancel, due: callEnds(o.Header, time.Now())}
 	a.arm(u.times.ResponseHeaderTimeout, errNoHead)
-	resp, err := u.transport.RoundTrip(u.request(ctx, b, o))
+	if o.Informational != nil {
+		a.hints = &h2Hints{tell: o.Informational}
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: a.hints.add})
+	}
+	r := u.request(ctx, b, o)
+	a.sent, _ = r.Body.(*h2Body)
+	resp, err := u.transport.RoundTrip(r)
+	a.hints.over()
 	if err != nil {
 		err = a.failure(err)
 		a.end()
 		return nil, err
 	}
 	if !a.disarm() {
+		err = a.failure(errNoHead)
+	} else {
+		err = checkHead(resp)
+	}
+	if err != nil {
 		_ = resp.Body.Close()
-		return nil, a.failure(errNoHead)
+		a.end()
+		return nil, err
 	}
 	a.resp = resp
 	return a, nil
+}
+
+// checkHead reports what net/http lets pass and HTTP/1 has no room for: a
+// status of other than three digits, and a length that is said twice or is
+// none.
+func checkHead(resp *http.Response) error {
+	lengths := resp.Header["Content-Length"]
+	switch {
+	case !(100 <= resp.StatusCode && resp.StatusCode <= 999):
+		return &forward.Failure{Kind: lb.Broken, Why: fmt.Sprintf("malformed answer: status %d", resp.StatusCode)}
+	case len(lengths) > 1 || len(lengths) == 1 && resp.ContentLength < 0:
+		return &forward.Failure{Kind: lb.Broken, Why: fmt.Sprintf("malformed answer: Content-Length %.40q", strings.Join(lengths, ", "))}
+	}
+	return nil
 }
 
 // request is the attempt as net/http takes it.
@@ -105,7 +134,7 @@ func (u *h2Upstream) request(ctx context.Context, b lb.Backend, o *forward.Outgo
 		r.URL.Opaque = path // net/url would write it in its own way
 	}
 	if o.Body != nil {
-		r.Body, r.ContentLength = h2Body(r, o), o.Length
+		r.Body, r.ContentLength = newH2Body(r, o), o.Length
 	}
 	return r
 }
@@ -127,47 +156,6 @@ func h2Header(o *forward.Outgoing) http.Header {
 	return h
 }
 
-// h2Body is a request's body, with its trailers at the end. net/http sends
-// those whose names it was told before.
-func h2Body(r *http.Request, o *forward.Outgoing) io.ReadCloser {
-	body := struct {
-		io.Reader
-		io.Closer
-	}{o.Body, io.NopCloser(nil)}
-	if closer, able := o.Body.(io.Closer); able {
-		body.Closer = closer
-	}
-	if o.Trailer == nil || len(o.Trailer()) == 0 {
-		return body
-	}
-	r.Trailer = http.Header{}
-	for name := range o.Trailer() {
-		r.Trailer[name] = nil
-	}
-	body.Reader = &trailing{o.Body, func() {
-		for name, values := range o.Trailer() {
-			if _, announced := r.Trailer[name]; announced {
-				r.Trailer[name] = values
-			}
-		}
-	}}
-	return body
-}
-
-// A trailing reader calls a function at its end.
-type trailing struct {
-	io.Reader
-	end func()
-}
-
-func (t *trailing) Read(p []byte) (int, error) {
-	n, err := t.Reader.Read(p)
-	if err == io.EOF {
-		t.end()
-	}
-	return n, err
-}
-
 func (u *h2Upstream) forget(string) {} // net/http closes what rests in its own time
 func (u *h2Upstream) close()        { u.transport.CloseIdleConnections() }
 
@@ -177,7 +165,10 @@ type h2Answer struct {
 	upstream *h2Upstream
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
+	due      time.Time // when the client itself gives the call up; zero: not said
 	timer    *time.Timer
+	sent     *h2Body  // the request's; nil without one
+	hints    *h2Hints // nil: nobody wants them
 	resp     *http.Response
 }
 
@@ -198,6 +189,7 @@ func (a *h2Answer) disarm() bool { return a.timer == nil || a.timer.Stop() }
 func (a *h2Answer) end() {
 	a.disarm()
 	a.cancel(nil)
+	a.sent.over()
 }
 
 // Head is the answer's head, with the names of its trailers as HTTP/1 has them:
@@ -253,8 +245,30 @@ func (a *h2Answer) failure(err error) error {
 		return &forward.Failure{Kind: lb.TimedOut, Why: fmt.Sprintf("nothing of its answer came for %s", t.ResponseIdleTimeout)}
 	case errors.Is(err, context.Canceled):
 		return err
+	case !a.due.IsZero() && !time.Now().Before(a.due):
+		// The backend keeps to the deadline too, and may end the call before
+		// the client is heard to have done so. That is not the backend's
+		// failure, and to cut the client off first would tell it of one.
+		pause(a.ctx, time.Second)
+		return context.Canceled
 	case errors.As(err, &never):
 		return &forward.Failure{Kind: lb.Refused, Why: whyNotConnected(never.error, t.ConnectTimeout)}
 	}
 	return fmt.Errorf("the connection broke before an answer: %w", err)
+}
+
+// callEnds is when a gRPC call is out of time by its client's own word (the
+// field grpc-timeout: digits and a unit); zero when it does not say.
+func callEnds(h http.Header, now time.Time) time.Time {
+	text := h.Get("Grpc-Timeout")
+	units := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond, 'n': 1}
+	if len(text) < 2 || len(text) > 9 { // eight digits at most
+		return time.Time{}
+	}
+	n, err := strconv.ParseUint(text[:len(text)-1], 10, 32)
+	unit := units[text[len(text)-1]]
+	if err != nil || unit == 0 {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(min(n, uint64(24*time.Hour/unit))) * unit)
 }

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"minilb/core/lb"
-	"minilb/core/pick"
 )
 
 // A layer4 balances connections: a backend is chosen once for each, and
@@ -27,11 +23,15 @@ type layer4 struct {
 	taken   map[net.Conn]struct{} // clients'
 	joined  map[net.Conn]struct{} // backends'
 	running sync.WaitGroup
-	count   atomic.Int64
+
+	ctx    context.Context // of waiting and connecting: ends when all is cut
+	cancel context.CancelFunc
 }
 
 func newLayer4(p *Proxy) *layer4 {
-	return &layer4{proxy: p, taken: map[net.Conn]struct{}{}, joined: map[net.Conn]struct{}{}}
+	l := &layer4{proxy: p, taken: map[net.Conn]struct{}{}, joined: map[net.Conn]struct{}{}}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	return l
 }
 
 // errStopped is what serve ends with when it was told to.
@@ -76,9 +76,7 @@ func (l *layer4) take(client net.Conn) {
 		return
 	}
 	l.taken[client] = struct{}{}
-	l.count.Add(1)
 	l.running.Go(func() {
-		defer l.count.Add(-1)
 		defer l.forget(l.taken, client)
 		l.carry(client)
 	})
@@ -102,87 +100,6 @@ func (l *layer4) forget(set map[net.Conn]struct{}, c net.Conn) {
 	delete(set, c)
 	l.mu.Unlock()
 	_ = c.Close()
-}
-
-// carry joins a client to a backend for the connection's life.
-func (l *layer4) carry(client net.Conn) {
-	p := l.proxy
-	lease, backend, connected := l.connect(client)
-	if backend == nil {
-		return // closing at once is all that can be said at this layer
-	}
-	defer l.forget(l.joined, backend)
-	// What is observed is the connecting. The rest is the protocol's business.
-	o := lb.Outcome{Kind: lb.Answered, Status: 200, Latency: connected}
-	defer func() {
-		p.ops.meters.Attempted(lease, o)
-		p.pool.Release(p.now(), lease, o)
-	}()
-	if !l.introduce(client, backend) {
-		return
-	}
-	joinL4(client, backend, p.config.IdleL4)
-}
-
-// connect finds a backend that takes the connection. One that does not was
-// sent nothing, so another may be asked, as often as there are retries.
-func (l *layer4) connect(client net.Conn) (lb.Lease, net.Conn, time.Duration) {
-	p := l.proxy
-	q := l.query(client)
-	for left := p.live().Retries; ; left-- {
-		lease, err := p.pool.Acquire(p.now(), q)
-		if err != nil {
-			return lb.Lease{}, nil, 0
-		}
-		start := p.now()
-		conn, err := l.dial(lease.Backend().Address)
-		took := p.now().Sub(start)
-		if err == nil && l.remember(conn) {
-			return lease, conn, took
-		}
-		o := lb.Outcome{Kind: lb.Refused, Latency: took}
-		switch {
-		case err == nil:
-			o.Kind, left = lb.Cancelled, 0
-		case isTimeout(err):
-			o.Kind = lb.TimedOut
-		}
-		p.ops.meters.Attempted(lease, o)
-		p.pool.Release(p.now(), lease, o)
-		q.Tried, q.Rand = q.Tried.With(lease), rand.Uint64()
-		if left <= 0 {
-			return lb.Lease{}, nil, 0
-		}
-	}
-}
-
-// query is what the choice may depend on. Of what a request is hashed by, a
-// connection has its client's address.
-func (l *layer4) query(client net.Conn) lb.Query {
-	q := lb.Query{Rand: rand.Uint64()}
-	if host, _, err := net.SplitHostPort(client.RemoteAddr().String()); err == nil {
-		q.Hash, q.HasKey = pick.Hash(host), true
-	}
-	return q
-}
-
-func (l *layer4) dial(address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.proxy.config.ConnectTimeout)
-	defer cancel()
-	return new(net.Dialer).DialContext(ctx, "tcp", address)
-}
-
-// introduce tells the backend who the client is, when that is wanted.
-func (l *layer4) introduce(client, backend net.Conn) bool {
-	version := l.proxy.config.ProxyProtocol
-	if version == "off" {
-		return true
-	}
-	head := proxyHeader(version, client.RemoteAddr(), client.LocalAddr())
-	_ = backend.SetWriteDeadline(time.Now().Add(l.proxy.config.ConnectTimeout))
-	_, err := backend.Write(head)
-	_ = backend.SetWriteDeadline(time.Time{})
-	return err == nil
 }
 
 // shutdown takes no more connections and waits for those there are.
@@ -215,12 +132,10 @@ func (l *layer4) close() {
 		_ = c.Close()
 	}
 	l.mu.Unlock()
+	l.cancel()
 	_ = l.proxy.listener.Close()
 	l.running.Wait()
 }
-
-// open is how many connections there are.
-func (l *layer4) open() int { return int(l.count.Load()) }
 
 // joinL4 copies both ways until both have ended, an error ends both, or
 // nothing has moved either way for the idle time.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,8 +77,17 @@ func (c Config) checkL4() []error {
 	if c.TLSCert != "" || c.BackendTLS {
 		refuse("tls-cert, --backend-tls", "l4 passes TLS through and has no part in it")
 	}
+	for _, name := range differing(c, Default()) {
+		if slices.Contains(aboutRequests, name) {
+			refuse(name, "it is about requests, and l4 sees connections alone")
+		}
+	}
 	return faults
 }
+
+// aboutRequests are the parameters that nothing would come of at layer 4.
+var aboutRequests = strings.Fields(`hash-on drain-sticky request-timeout response-header-timeout response-idle-timeout
+	retry-buffer client-body-timeout host x-forwarded forwarded via trusted-proxies access-log`)
 
 // masked is the configuration for other eyes.
 func (c Config) masked() Config {

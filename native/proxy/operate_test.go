@@ -289,8 +289,7 @@ func ptr(c *Config) *Backend {
 
 func TestAForgedLineStaysInItsOwn(t *testing.T) {
 	var out strings.Builder
-	r := httptest.NewRequest("GET", "/", nil)
-	r.RemoteAddr, r.RequestURI = "192.0.2.1:4", "/\" 200 1\n192.0.2.9 - - [x] \"GET /"
+	r := &logged{client: "192.0.2.1", method: "GET", target: "/\" 200 1\n192.0.2.9 - - [x] \"GET /", protocol: "HTTP/1.1"}
 	commonLine(&out, r, &answered{status: 404}, time.Unix(0, 0).UTC())
 	assert.Equal(t, `192.0.2.1 - - [01/Jan/1970:00:00:00 +0000] "GET /\" 200 1\n192.0.2.9 - - [x] \"GET / HTTP/1.1" 404 0`+"\n", out.String())
 }

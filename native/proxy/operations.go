@@ -62,9 +62,6 @@ func (o *operations) requests() (n int) {
 		}
 		last = h.Budget
 	}
-	if o.layer4 != nil {
-		n += o.layer4.open()
-	}
 	return n
 }
 
@@ -86,8 +83,8 @@ func (p *Proxy) equip() error {
 	if p.config.Layer == "l4" {
 		p.ops.layer4 = newLayer4(p)
 	}
-	if p.config.Admin == "" {
-		return nil
+	if err := p.notSelf(p.config.list()...); err != nil || p.config.Admin == "" {
+		return err
 	}
 	admin, err := newAdminServer(p)
 	p.ops.admin = admin
@@ -111,7 +108,7 @@ func (p *Proxy) shutdown(ctx context.Context) error {
 	if p.ops.layer4 != nil {
 		return p.ops.layer4.shutdown(ctx)
 	}
-	return p.server.Shutdown(ctx)
+	return p.clients.shutdown(ctx)
 }
 
 // close cuts what is left.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -49,12 +48,11 @@ type Proxy struct {
 	prober   *prober
 	upstream upstream
 	ops      operations
-	server   *http.Server
+	clients  *clients
 	listener net.Listener
 
-	endProbes   context.CancelFunc
-	cutRequests context.CancelFunc // also those that were upgraded
-	running     sync.WaitGroup
+	endProbes context.CancelFunc
+	running   sync.WaitGroup
 }
 
 // Start listens and begins to forward. When it returns an error nothing is
@@ -117,26 +115,8 @@ func (p *Proxy) assemble() error {
 	if err = p.equip(); err != nil {
 		return err
 	}
-	p.server, err = p.newServer()
+	p.clients, err = newClients(p)
 	return err
-}
-
-func (p *Proxy) newServer() (*http.Server, error) {
-	shown, err := p.config.serverTLS()
-	if err != nil {
-		return nil, err
-	}
-	requests, cut := context.WithCancel(context.Background())
-	p.cutRequests = cut
-	return &http.Server{
-		Handler:           p.front(),
-		Protocols:         clientProtocols(),
-		TLSConfig:         shown,
-		ReadHeaderTimeout: p.config.ClientHeaderTimeout,
-		IdleTimeout:       p.config.ClientIdleTimeout,
-		ErrorLog:          log.New(p.options.Log, "[minilb] ", 0),
-		BaseContext:       func(net.Listener) context.Context { return requests },
-	}, nil
 }
 
 // serve takes connections until the server is shut down.
@@ -144,11 +124,7 @@ func (p *Proxy) serve() error {
 	if p.ops.layer4 != nil {
 		return p.ops.layer4.serve(p.listener)
 	}
-	bounded := &listener{p.listener, p.config.ClientBodyTimeout}
-	if p.server.TLSConfig != nil {
-		return p.server.ServeTLS(bounded, "", "")
-	}
-	return p.server.Serve(bounded)
+	return p.clients.serve(p.listener)
 }
 
 func (p *Proxy) newPool(now lb.Time, events func(lb.Event)) (*lb.Pool, error) {
@@ -204,8 +180,7 @@ func (p *Proxy) Stop() (cut int) {
 		p.ops.waitTunnels(ctx)
 	}
 	cut = p.ops.requests()
-	_ = p.server.Close()
-	p.cutRequests()
+	p.clients.close()
 	p.ops.close()
 	p.endProbes()
 	p.running.Wait()

@@ -114,14 +114,41 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	t.Logf("%d of %d reached a backend in part", reached.Load(), len(cases))
 }
 
-// TestTransferEncodingOverrulesContentLength: RFC 9112 section 6.3 lets it, as
-// long as only one of them goes on.
-func TestTransferEncodingOverrulesContentLength(t *testing.T) {
+// TestTwoWaysToFindTheBodysEndAreRefused: somebody before us may have taken the
+// other one (RFC 9112 section 6.1).
+func TestTwoWaysToFindTheBodysEndAreRefused(t *testing.T) {
+	var reached atomic.Int32
+	s := newStackOver(t, quiet, serveHandler(t, func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	for claim, head := range map[string]string{
+		"the length first":                 "HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n",
+		"the coding first":                 "HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\ncontent-length: 4\r\n",
+		"in HTTP/1.0":                      "HTTP/1.0\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n",
+		"in lines that end in a bare LF":   "HTTP/1.1\nHost: x\nContent-Length: 4\nTransfer-Encoding: chunked\n",
+		"with an unknown coding":           "HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: xchunked\r\n",
+		"with a length that is no length ": "HTTP/1.1\r\nHost: x\r\nContent-Length: four\r\nTransfer-Encoding: chunked\r\n",
+	} {
+		c := s.raw("POST / " + head + "\r\n3\r\nabc\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n")
+		r, text := c.answer()
+		assert.Equal(t, 400, r.StatusCode, claim)
+		assert.Equal(t, "400 Bad Request: both Content-Length and Transfer-Encoding", text, claim)
+		assert.True(t, r.Close, claim)
+		c.ended()
+	}
+	assert.Zero(t, reached.Load())
+}
+
+// TestTransferEncodingOverrulesContentLengthForNetHTTP: it drops the length
+// without a word, as RFC 9112 section 6.3 lets it; only one of them goes on.
+// That is how it is over TLS, and after a request that was handed over.
+func TestTransferEncodingOverrulesContentLengthForNetHTTP(t *testing.T) {
 	s := newStackOver(t, quiet, serveHandler(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprint(w, r.Header["Content-Length"], r.ContentLength, r.TransferEncoding, " ", string(body))
 	}))
-	_, text := s.raw("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n").answer()
+	c := s.raw("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+	c.answer()
+	c.say("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+	_, text := c.answer()
 	assert.Equal(t, "[] -1 [chunked] abc", text)
 }
 

@@ -189,6 +189,9 @@ func (r *reloader) apply(c Config) error {
 	p := r.proxy
 	was := *p.live()
 	next, waiting := c.running(was)
+	if err := p.notSelf(c.list()...); err != nil {
+		return err
+	}
 	if err := p.adopt(was, next); err != nil {
 		return err
 	}

@@ -51,24 +51,37 @@ type h1Upstream struct {
 
 // An h1Answer is a request and its answer, in one piece of memory.
 type h1Answer struct {
-	*h1.Response
+	h1.Response
 	upstream *h1Upstream
 	request  h1.Request
 }
 
 // RoundTrip sends a request to a backend.
 func (u *h1Upstream) RoundTrip(ctx context.Context, b lb.Backend, o *forward.Outgoing) (forward.Response, error) {
-	a := &h1Answer{upstream: u, request: h1.Request{
+	a := u.answer(o)
+	a.request = h1.Request{
 		Method: o.Method, Target: o.Target, Host: o.Host, Header: o.Header, Extra: o.Extra,
 		Body: o.Body, Length: o.Length, Trailer: o.Trailer,
 		Interrupt: o.Interrupt, Fresh: o.Fresh, Hold: o.Hold, Informational: o.Informational,
-	}}
-	resp, failure := u.client.Do(ctx, b.Address, &a.request)
-	if failure != nil {
+	}
+	if failure := u.client.DoInto(&a.Response, ctx, b.Address, &a.request); failure != nil {
 		return nil, u.failure(failure)
 	}
-	a.Response = resp
 	return a, nil
+}
+
+// answer is the memory of the next answer: that of the last one, where the
+// attempt has one.
+func (u *h1Upstream) answer(o *forward.Outgoing) *h1Answer {
+	if o.Memory == nil {
+		return &h1Answer{upstream: u}
+	}
+	a, had := (*o.Memory).(*h1Answer)
+	if !had {
+		a = &h1Answer{upstream: u}
+		*o.Memory = a
+	}
+	return a
 }
 
 func (u *h1Upstream) forget(address string) { u.client.Forget(address) }

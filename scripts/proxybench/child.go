@@ -94,7 +94,7 @@ func profiled(folder, name string, f func() error) error {
 	if folder == "" {
 		return f()
 	}
-	out, err := os.Create(filepath.Join(folder, name+".pprof"))
+	out, err := os.Create(filepath.Join(folder, strings.ReplaceAll(name, "/", "-")+".pprof"))
 	if err != nil {
 		return err
 	}

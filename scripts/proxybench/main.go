@@ -9,11 +9,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 )
 
 func main() {
-	as := flag.String("as", "", "be one proxy: minilb, plain or reverseproxy (used by this program itself)")
+	as := flag.String("as", "", "be one proxy, by its name in the table (used by this program itself)")
+	only := flag.String("only", "", "names of the table with commas between; empty: all")
 	n := flag.Int("n", 50_000, "requests to each proxy in each round")
 	rounds := flag.Int("rounds", 3, "rounds; the proxies take turns")
 	clients := flag.Int("clients", 16, "connections that are kept alive")
@@ -24,7 +26,7 @@ func main() {
 	if *as != "" {
 		err = profiled(*profiles, *as, func() error { return be(*as, flag.Args()) })
 	} else {
-		err = measure(run{*n, *rounds, *clients, *cpu, *profiles})
+		err = measure(run{*n, *rounds, *clients, *cpu, *profiles, chosen(*only)})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "proxybench:", err)
@@ -36,6 +38,15 @@ func main() {
 type run struct {
 	n, rounds, clients int
 	cpu, profiles      string
+	names              []string
+}
+
+// chosen are the proxies that are asked for.
+func chosen(only string) []string {
+	if only == "" {
+		return names
+	}
+	return strings.Split(only, ",")
 }
 
 // measure prints a line for each proxy: the median of its rounds.
@@ -47,7 +58,7 @@ func measure(r run) error {
 	defer stop()
 	costs := map[string][]cost{}
 	for range r.rounds {
-		for _, name := range names {
+		for _, name := range r.names {
 			c, err := r.once(name, backends)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -55,12 +66,21 @@ func measure(r run) error {
 			costs[name] = append(costs[name], c)
 		}
 	}
-	fmt.Printf("%-13s %22s %12s\n", "", "CPU s/100 000 requests", "requests/s")
-	for _, name := range names {
-		c := median(costs[name])
-		fmt.Printf("%-13s %22.2f %12.0f\n", name, c.cpu.Seconds()/float64(r.n)*100_000, float64(r.n)/c.wall.Seconds())
-	}
+	r.print(costs)
 	return nil
+}
+
+// print shows the medians, and how they compare with the reference's.
+func (r run) print(costs map[string][]cost) {
+	fmt.Printf("%-14s %22s %12s %16s\n", "", "CPU s/100 000 requests", "requests/s", "to "+reference)
+	base := 0.0
+	if of := costs[reference]; len(of) > 0 {
+		base = median(of).cpu.Seconds()
+	}
+	for _, name := range r.names {
+		c := median(costs[name])
+		fmt.Printf("%-14s %22.2f %12.0f %16.2f\n", name, c.cpu.Seconds()/float64(r.n)*100_000, float64(r.n)/c.wall.Seconds(), c.cpu.Seconds()/base)
+	}
 }
 
 // A cost is what one round took.

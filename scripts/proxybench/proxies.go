@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,8 +18,11 @@ import (
 )
 
 // names are the proxies, in the order in which they are shown: minilb with
-// everything on, with its defaults, and what to compare it with.
-var names = []string{"minilb", "plain", "reverseproxy"}
+// everything on, with its defaults, what to compare it with, and the floors.
+var names = []string{"minilb", "plain", reference, "relay", "net/http alone"}
+
+// reference is what all are compared with.
+const reference = "reverseproxy"
 
 // be is a proxy until its standard input ends. It prints its address.
 func be(name string, backends []string) error {
@@ -29,10 +33,14 @@ func be(name string, backends []string) error {
 		address, err = minilb(everything, backends)
 	case "plain":
 		address, err = minilb(func(*proxy.Config) {}, backends)
-	case "reverseproxy":
+	case reference:
 		address, err = reverseProxy(backends)
+	case "relay":
+		address, err = relay(backends)
+	case "net/http alone":
+		address, err = alone()
 	default:
-		err = fmt.Errorf("-as %q: unknown; accepted: minilb, plain, reverseproxy", name)
+		err = fmt.Errorf("-as %q: unknown; accepted: %s", name, strings.Join(names, ", "))
 	}
 	if err != nil {
 		return err
@@ -43,8 +51,9 @@ func be(name string, backends []string) error {
 func minilb(change func(*proxy.Config), backends []string) (string, error) {
 	c := proxy.Default()
 	c.Listen = "127.0.0.1:0"
+	list := c.Params().Lookup("backend") // which a second look-up would begin anew
 	for i, address := range backends {
-		if err := c.Params().Lookup("backend").Set("b" + strconv.Itoa(i+1) + "=" + address); err != nil {
+		if err := list.Set("b" + strconv.Itoa(i+1) + "=" + address); err != nil {
 			return "", err
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"sync"
 )
 
-const answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: Mon, 02 Jan 2006 15:04:05 GMT\r\nContent-Length: 40\r\n\r\n" +
-	"hello from a backend in a small answer.\n"
+const answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: Mon, 02 Jan 2006 15:04:05 GMT\r\nContent-Length: 40\r\n\r\n" + small
+
+const small = "hello from a backend in a small answer.\n"
 
 // serveBackends runs backends that answer everything with the same, and cost
 // next to nothing.
