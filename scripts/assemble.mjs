@@ -29,15 +29,18 @@ const digest = createHash("sha256");
 for (const name of [...names, "sw.js"]) digest.update(name).update("\0").update(read(name));
 const version = digest.digest("hex").slice(0, 12);
 
+// The program is most of what is loaded, so it is asked for before boot.js could, behind all that the first paint needs.
+const ahead = '<link rel="preload" href="minilb.wasm.zst" as="fetch" crossorigin fetchpriority="low">';
 for (const name of ["index.html", "embed.html"]) {
-  write(name, read(name).toString().replace(/(src|href)="([\w.-]+\.(?:js|css|svg))"/g, `$1="$2?v=${version}"`));
+  write(name, read(name).toString().replace(/<link rel="stylesheet"/, `${ahead}\n$&`)
+    .replace(/(src|href)="([\w.-]+\.(?:js|css|svg|zst))"/g, `$1="$2?v=${version}"`));
 }
 const kept = names.filter((name) => name !== "index.html"); // which is kept as "./"
 write("sw.js", read("sw.js").toString().replace('"VERSION"', JSON.stringify(version))
   .replace('["FILES"]', JSON.stringify(kept)));
 
 for (const name of readdirSync(folder)) {
-  if (/\.(js|css|html|svg)$/.test(name) && name !== "placeholder.html") {
+  if (/\.(js|json|css|html|svg)$/.test(name) && name !== "placeholder.html") {
     write(`${name}.gz`, gzipSync(read(name), { level: 9 }));
   }
 }

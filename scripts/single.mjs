@@ -1,9 +1,10 @@
 // Makes one HTML file of a built site: node single.mjs FOLDER OUT
 // It opens from a memory stick, without a server: scripts and styles stand inside it, the program as base64 of its
-// Zstandard form, the worker as text that boot.js makes a Blob of. The content policy names every script and style by
+// Zstandard form, the worker as text that boot.js makes a Blob of, the other languages as what words.js would load. The
+// content policy names every script and style by
 // its digest, so nothing else can run in it.
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const [folder, out] = process.argv.slice(2);
@@ -20,6 +21,7 @@ const scripts = [], styles = [];
 const part = (name, text) => `<script type="text/plain" data-part="${name}">${inert(name, text)}</script>`;
 const parts = [
   part("worker.js", read("worker.js")), part("wasm_exec.js", read("wasm_exec.js")),
+  ...readdirSync(folder).filter((name) => name.endsWith(".json")).map((name) => part(name, JSON.stringify(JSON.parse(read(name))))),
   part("minilb.wasm.zst", readFileSync(join(folder, "minilb.wasm.zst")).toString("base64")),
 ].join("\n");
 
@@ -33,7 +35,7 @@ let page = read("index.html").replace(/<script defer src="([\w.-]+)\?v=\w+"><\/s
   const text = read(name);
   styles.push(digest(text));
   return `<style>${text}</style>`;
-}).replace(/<link rel="icon"[^>]*>/, () => `<link rel="icon" href="data:image/svg+xml;base64,${Buffer.from(read("icon.svg")).toString("base64")}">`);
+}).replace(/<link rel="preload"[^>]*>\n/, "").replace(/<link rel="icon"[^>]*>/, () => `<link rel="icon" href="data:image/svg+xml;base64,${Buffer.from(read("icon.svg")).toString("base64")}">`);
 
 const code = inert("qrcode.js", read("qrcode.js"));
 scripts.push(digest(code));

@@ -64,10 +64,23 @@
     navigator.serviceWorker.register("sw.js").catch(() => {});
   };
 
+  // afterPaint calls when what has been written by now can be seen: in a task of its own after the next frame. A tab that
+  // nobody sees has no frames, and must not wait for one.
+  const afterPaint = (call) => {
+    const { port1, port2 } = new MessageChannel();
+    const late = setTimeout(() => port2.postMessage(null), 100);
+    const frame = requestAnimationFrame(() => { clearTimeout(late); port2.postMessage(null); });
+    port1.onmessage = () => { cancelAnimationFrame(frame); port1.close(); call(); };
+  };
+  const whenIdle = (call) => {
+    if (globalThis.requestIdleCallback) requestIdleCallback(() => call(), { timeout: 200 });
+    else setTimeout(call, 20);
+  };
+
   const start = async () => {
     const module = await compile();
     const equip = (worker) => { worker.postMessage({ module }); return worker; };
-    globalThis.minilb = { worker: equip(first), newWorker: () => equip(spawn()), version, carried, keepOffline };
+    globalThis.minilb = { worker: equip(first), newWorker: () => equip(spawn()), version, carried, keepOffline, afterPaint, whenIdle };
     const go = new Go();
     await go.run(await WebAssembly.instantiate(module, go.importObject));
     throw new Error("it ended");

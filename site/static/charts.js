@@ -3,6 +3,7 @@
 "use strict";
 (() => {
   const sync = uPlot.sync("minilb");
+  const { t: word, figure: number } = minilbWords;
   const darkness = matchMedia("(prefers-color-scheme: dark)");
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const theme = () => ({
@@ -40,9 +41,9 @@
     return times;
   };
 
-  const milliseconds = (v) => v >= 1000 ? `${+(v / 1000).toPrecision(3)} s` : v >= 1 || v === 0 ? `${+v.toPrecision(3)} ms` : `${+(v * 1000).toPrecision(3)} µs`;
-  const percent = (v) => `${(v * 100).toFixed(0)}%`;
-  const seconds = (v) => `${+v.toPrecision(6)} s`;
+  const milliseconds = (v) => number(v >= 1000 ? `${+(v / 1000).toPrecision(3)} s` : v >= 1 || v === 0 ? `${+v.toPrecision(3)} ms` : `${+(v * 1000).toPrecision(3)} µs`);
+  const percent = (v) => number(`${(v * 100).toFixed(0)}%`);
+  const seconds = (v) => number(`${+v.toPrecision(6)} s`);
 
   // round125 is the next 1, 2 or 5 times a power of ten, down or up.
   const round125 = (v, up) => {
@@ -83,7 +84,7 @@
         pen.lineTo(shift + size, 0);
       }
       pen.stroke();
-      hatches.set(colour, pen.createPattern(tile, "repeat"));
+      hatches.set(colour, Object.assign(pen.createPattern(tile, "repeat"), { colour })); // for a drawing without canvas
     }
     return hatches.get(colour);
   };
@@ -92,7 +93,7 @@
     stroke: () => colours.soft, grid: { stroke: () => colours.grid, width: 1 }, ticks: { show: false },
     font: "11px system-ui, sans-serif", ...more,
   });
-  const timeAxis = () => axis({ size: 26, gap: 4, space: 60, values: (_, list) => list.map((v) => `${+v.toFixed(6)} s`) });
+  const timeAxis = () => axis({ size: 26, gap: 4, space: 60, values: (_, list) => list.map((v) => number(`${+v.toFixed(6)} s`)) });
 
   let now = null; // what is shown: {run, runs, backends, events, spans, troubles, curves, policies, shown}
 
@@ -188,7 +189,7 @@
   const charts = [];
   const add = (id, how) => {
     const figure = document.getElementById(id);
-    const chart = { figure, box: figure.querySelector(".plot"), plot: null, built: "", dirty: true, near: false, ...how };
+    const chart = { figure, box: figure.querySelector(".plot"), plot: null, built: "", dirty: true, near: false, room: 0, ...how };
     charts.push(chart);
     const details = figure.querySelector("details.table");
     details.addEventListener("toggle", () => fillTable(chart));
@@ -209,7 +210,7 @@
   };
 
   const drawChart = (chart) => {
-    if (!now || !chart.near || !chart.dirty || !chart.box.clientWidth) return;
+    if (!now || !chart.near || !chart.dirty || !chart.room) return;
     chart.dirty = false;
     const key = chart.key ? chart.key() : "one";
     if (!chart.plot || chart.built !== key) make(chart, key);
@@ -248,7 +249,7 @@
     const details = chart.figure.querySelector("details.table");
     if (details.open && now) fill(details, ...chart.table());
   };
-  const byWindow = (heads, row) => [["from", ...heads], Array.from({ length: now.run.windows }, (_, w) => [seconds(now.run.start[w]), ...row(w)])];
+  const byWindow = (heads, row) => [[word("from"), ...heads], Array.from({ length: now.run.windows }, (_, w) => [seconds(now.run.start[w]), ...row(w)])];
 
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) {
@@ -260,7 +261,8 @@
   const observer = new ResizeObserver((entries) => {
     for (const entry of entries) {
       const chart = charts.find((c) => c.box === entry.target);
-      if (chart.plot && chart.box.clientWidth) chart.plot.setSize(size(chart.box));
+      chart.room = entry.contentRect.width; // asking the box for it later would make the browser lay the page out
+      if (chart.plot && chart.room) chart.plot.setSize(size(chart.box));
       drawChart(chart);
       if (chart.plot) place(chart);
     }
@@ -286,12 +288,12 @@
     data: () => [gaps(now.run.start), ...now.run.percentiles.map(gaps)],
     legend: () => percentiles.map((name) => ({ mark: name, name })),
     text: (i, w) => shown(now.run.percentiles[i][w], milliseconds),
-    table: () => byWindow([...percentiles, "answered", "errors"], (w) => [...now.run.percentiles.map((p) => shown(p[w], milliseconds)),
+    table: () => byWindow([...percentiles, word("answered"), word("errors")], (w) => [...now.run.percentiles.map((p) => shown(p[w], milliseconds)),
       String(now.run.answered[w]), String(now.run.errors[w])]),
   });
 
   const shareOf = (i, w) => now.run.stacked[i]?.[w] - (i ? now.run.stacked[i - 1][w] : 0);
-  const tenths = (v) => `${(v * 100).toFixed(1)}%`;
+  const tenths = (v) => number(`${(v * 100).toFixed(1)}%`);
   add("share", {
     key: backendsKey, draw: [(u) => drawLetters(u)],
     options: (base) => {
@@ -331,9 +333,13 @@
 
   // show is the one entry: a Float64Array, the policy's place in it, and JSON with backends, events and spans.
   globalThis.minilbCharts = {
+    lines: minilbTime.newLines,
+    // hold is told that a change is under way. Nobody sees the picture rest for so short a time; a long run does not stop it.
+    hold: () => minilbTime.hold(150),
     show(packed, index, meta) {
       const runs = cut(packed);
       if (!runs[index]) return;
+      minilbTime.hold(0);
       now = { runs, run: runs[index], ...JSON.parse(meta) };
       for (const chart of charts) chart.dirty = true;
       minilbFlow.show(now);

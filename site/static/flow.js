@@ -3,13 +3,14 @@
 "use strict";
 (() => {
   const figure = document.getElementById("flow");
+  const { t: word, figure: number } = minilbWords;
   const canvas = figure.querySelector("canvas"), note = figure.querySelector(".unit");
   const pen = canvas.getContext("2d");
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const mostDots = 60; // a second
   const flight = 0.9; // seconds a dot takes
 
-  let colours = null, run = null, dots = [], owed = [], width = 0, height = 0, scale = 1, turn = 0, told = "";
+  let colours = null, run = null, dots = [], owed = [], room = 0, width = 0, height = 0, scale = 1, turn = 0, told = "";
 
   const theme = () => {
     colours = {};
@@ -20,7 +21,7 @@
   const resize = () => {
     if (!run) return;
     const ratio = devicePixelRatio || 1;
-    width = Math.max(220, canvas.parentElement.clientWidth);
+    width = Math.max(220, room);
     height = Math.max(rowHeight() * run.backends.length, 100) + 12;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
@@ -103,7 +104,7 @@
 
     const left = x + size + 8, room = width - left - 4, flightNow = run.inFlight(i, w);
     const busy = Math.min(flightNow, b.capacity), waits = Math.max(0, flightNow - b.capacity);
-    const words = [minilbDraw.nameOf(b), state !== "up" ? state : "", trouble ?? ""].filter(Boolean).join(", ");
+    const words = [minilbDraw.nameOf(b), state !== "up" ? word(state) : "", trouble ?? ""].filter(Boolean).join(", ");
     text(words, left, y - (rowHeight() > 32 ? 9 : 7), { size: 11, weight: 600, colour: trouble || state !== "up" ? colours.bad : colours.ink, room });
     // Workers as squares, filled as far as they are busy; what waits as ticks behind them.
     const squares = Math.min(b.capacity, 8), unit = b.capacity / squares, side = rowHeight() > 32 ? 9 : 7, top = y + 1;
@@ -120,8 +121,8 @@
     for (let k = 0; k < ticks; k++) pen.fillRect(after + k * 4, top, 2, side);
     const more = after + ticks * 4 + 4;
     const share = run.share(i, w), errors = run.failed(i, w) / run.seconds;
-    const figures = [`${flightNow.toFixed(1)} in flight`, waits >= 0.5 ? `${waits.toFixed(0)} wait` : "", `${(share * 100).toFixed(0)}% of attempts`,
-      errors > 0 ? `${errors.toFixed(0)} errors/s` : ""];
+    const figures = [word("{n} in flight", { n: number(flightNow.toFixed(1)) }), waits >= 0.5 ? word("{n} wait", { n: waits.toFixed(0) }) : "",
+      word("{share} of attempts", { share: number(`${(share * 100).toFixed(0)}%`) }), errors > 0 ? word("{n} errors/s", { n: errors.toFixed(0) }) : ""];
     text(figures.filter(Boolean).join(", "), more, top + side / 2, { size: 10, colour: colours.soft, room: width - more - 2 });
   };
 
@@ -166,7 +167,7 @@
   };
 
   const draw = (t, elapsed) => {
-    if (!run || !figure.offsetParent) return;
+    if (!run || !room || !sight) return;
     const w = run.window(t);
     pen.clearRect(0, 0, width, height);
     drawLinks(w);
@@ -174,10 +175,10 @@
     else if (elapsed > 0) launch(t, w, elapsed);
     drawDots(elapsed);
     const c = clients();
-    box(c.x, c.y, narrow() ? 38 : 64, 30, narrow() ? "cl." : "clients");
+    box(c.x, c.y, narrow() ? 38 : 64, 30, narrow() ? word("cl.") : word("clients"));
     for (let k = 0; k < shownBalancers(); k++) {
       const b = balancer(k), last = k === shownBalancers() - 1;
-      box(b.x, b.y, narrow() ? 40 : 84, 26, run.balancers > 4 && last ? `… ${run.balancers}` : narrow() ? `lb${run.balancers > 1 ? ` ${k + 1}` : ""}` : `balancer${run.balancers > 1 ? ` ${k + 1}` : ""}`);
+      box(b.x, b.y, narrow() ? 40 : 84, 26, run.balancers > 4 && last ? `… ${run.balancers}` : (narrow() ? word("lb") : word("balancer")) + (run.balancers > 1 ? ` ${k + 1}` : ""));
     }
     run.backends.forEach((_, i) => drawBackend(i, t, w));
     say(w);
@@ -186,21 +187,28 @@
   // say writes what the dots stand for, and the table while it is open.
   let tabled = 0;
   const say = (w) => {
-    const words = minilbTime.still() ? "lines as wide as their share" : scale > 1.5 ? `a dot stands for about ${Math.round(scale)} attempts` : "a dot is one attempt";
+    const words = minilbTime.still() ? word("lines as wide as their share") : scale > 1.5 ? word("a dot stands for about {n} attempts", { n: Math.round(scale) }) : word("a dot is one attempt");
     if (words !== told) note.textContent = told = words;
     const details = figure.querySelector("details.table"), now = performance.now();
     if (!details.open || now - tabled < 250) return;
     tabled = now;
     const t = minilbTime.now();
-    minilbDraw.fill(details, ["backend", "state", "in flight", "waiting", "share"], run.backends.map((b, i) => {
+    minilbDraw.fill(details, [word("backend"), word("state"), word("in flight"), word("waiting"), word("share")], run.backends.map((b, i) => {
       const n = run.inFlight(i, w), share = run.share(i, w);
-      return [`${b.letter} ${b.name}`, [stateOf(i, t), spanAt(run.troubles, i, t)].filter(Boolean).join(", "), n.toFixed(2),
-        Math.max(0, n - b.capacity).toFixed(2), share >= 0 ? `${(share * 100).toFixed(1)}%` : "–"];
+      return [`${b.letter} ${b.name}`, [word(stateOf(i, t)), spanAt(run.troubles, i, t)].filter(Boolean).join(", "), number(n.toFixed(2)),
+        number(Math.max(0, n - b.capacity).toFixed(2)), share >= 0 ? number(`${(share * 100).toFixed(1)}%`) : "–"];
     }));
   };
 
   minilbTime.follow(draw);
-  new ResizeObserver(() => { resize(); draw(minilbTime.now(), 0); }).observe(canvas.parentElement);
+  let sight = true; // whether anything of it can be seen
+  new IntersectionObserver((entries) => {
+    const was = sight;
+    sight = entries.at(-1).isIntersecting;
+    if (sight && !was) draw(minilbTime.now(), 0);
+  }, { rootMargin: "50px" }).observe(figure);
+  // The room is what the observer last said: to ask the element would make the browser lay the page out there and then.
+  new ResizeObserver(([{ contentRect }]) => { room = Math.floor(contentRect.width); resize(); draw(minilbTime.now(), 0); }).observe(canvas.parentElement);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { theme(); draw(minilbTime.now(), 0); });
   figure.querySelector("details.table").addEventListener("toggle", () => { tabled = 0; draw(minilbTime.now(), 0); });
 

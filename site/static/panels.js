@@ -2,7 +2,7 @@
 // per request, and the percentiles with their nines. All but the last share the time axis and the clock.
 "use strict";
 (() => {
-  const d = minilbDraw;
+  const d = minilbDraw, { t, figure } = minilbWords;
   const ratio = () => devicePixelRatio || 1;
 
   // rowsOf is the options of a chart that has a row for each backend instead of a scale; draw paints the rows.
@@ -47,7 +47,7 @@
     });
     ctx.restore();
   };
-  const few = (v) => String(+v.toPrecision(3));
+  const few = (v) => figure(String(+v.toPrecision(3)));
   d.add("inflight", {
     key: () => { fit(inflight); return d.backendsKey(); },
     draw: [paintHeat], options: rowsOf, data: flat, legend: d.names,
@@ -73,7 +73,7 @@
     ctx.strokeStyle = fault ? c.fault : span.state === "draining" ? c.soft : c.out;
     ctx.lineWidth = ratio();
     ctx.strokeRect(left, top, width, height);
-    label(u, fault ? "" : letters[span.state], left, top, width, height, span.state);
+    label(u, fault ? "" : letters[span.state], left, top, width, height, t(span.state));
   };
   const label = (u, letter, left, top, width, height, state) => {
     const { ctx } = u, c = d.colours();
@@ -103,16 +103,16 @@
     for (const s of troubles) paintSpan(u, s, rowBox(u, s.backend, backends.length), true);
     ctx.restore();
   };
-  const stateAt = (i, t) => {
-    const at = (list) => list.findLast((s) => s.backend === i && s.from <= t && (!s.to || t < s.to))?.state;
-    return [at(d.now().spans) ?? "up", at(d.now().troubles)].filter(Boolean).join(", ");
+  const stateAt = (i, time) => {
+    const at = (list) => list.findLast((s) => s.backend === i && s.from <= time && (!s.to || time < s.to))?.state;
+    return [t(at(d.now().spans) ?? "up"), at(d.now().troubles)].filter(Boolean).join(", ");
   };
   d.add("health", {
     key: () => { fit(health); return d.backendsKey(); },
     draw: [paintHealth], options: rowsOf, data: flat, legend: d.names,
     text: (i, w) => stateAt(i, d.now().run.start[w] ?? 0),
-    table: () => [["backend", "what", "from", "to"], [...d.now().spans, ...d.now().troubles].sort((a, b) => a.from - b.from).map((s) => [
-      d.now().backends[s.backend].name, s.state, d.seconds(s.from), s.to ? d.seconds(s.to) : "the end"])],
+    table: () => [[t("backend"), t("what"), t("from"), t("to")], [...d.now().spans, ...d.now().troubles].sort((a, b) => a.from - b.from).map((s) => [
+      d.now().backends[s.backend].name, t(s.state), d.seconds(s.from), s.to ? d.seconds(s.to) : t("the end")])],
   });
 
   // Errors by kind, a second.
@@ -120,7 +120,7 @@
   const kindDashes = [[], [7, 3], [2, 3], [10, 3, 2, 3], [4, 4], [1, 2]];
   const seenKinds = () => kindNames.map((_, k) => k).filter((k) => k === 0 || d.now().runs.some((r) => r.kinds[k].some((v) => v > 0)));
   const perSecond = (k) => Array.from(d.now().run.kinds[k], (v) => v / d.now().run.seconds);
-  const rate = (v) => `${+v.toPrecision(3)}/s`;
+  const rate = (v) => `${few(v)}/s`;
   const topErrors = () => {
     let top = 0;
     for (const r of d.now().runs) for (const column of r.kinds) for (const v of column) top = Math.max(top, v / (r.seconds || 1));
@@ -129,13 +129,13 @@
   d.add("kinds", {
     key: () => seenKinds().join(),
     options: (base) => ({
-      ...base, scales: { x: d.xScale(), y: { range: () => [0, topErrors()] } }, axes: [d.timeAxis(), d.axis({ size: 54, gap: 4, space: 26 })],
+      ...base, scales: { x: d.xScale(), y: { range: () => [0, topErrors()] } }, axes: [d.timeAxis(), d.axis({ size: 54, gap: 4, space: 26, values: (_, list) => list.map(few) })],
       series: [{}, ...seenKinds().map((k) => ({ label: kindNames[k], width: 2, dash: kindDashes[k], stroke: () => (k === 0 ? d.colours().out : d.colours().ink), points: { show: false } }))],
     }),
     data: () => [d.gaps(d.now().run.start), ...seenKinds().map(perSecond)],
-    legend: () => seenKinds().map((k) => ({ mark: `kind k${k}`, name: kindNames[k] })),
+    legend: () => seenKinds().map((k) => ({ mark: `kind k${k}`, name: t(kindNames[k]) })),
     text: (i, w) => d.shown(d.now().run.kinds[seenKinds()[i]]?.[w] / d.now().run.seconds, rate),
-    table: () => d.byWindow(seenKinds().map((k) => kindNames[k]), (w) => seenKinds().map((k) => String(d.now().run.kinds[k][w]))),
+    table: () => d.byWindow(seenKinds().map((k) => t(kindNames[k])), (w) => seenKinds().map((k) => String(d.now().run.kinds[k][w]))),
   });
 
   // Attempts per request: one without retries, more when they multiply the load.
@@ -150,20 +150,20 @@
   };
   d.add("attempts", {
     options: (base) => ({
-      ...base, scales: { x: d.xScale(), y: { range: () => [0, topAttempts()] } }, axes: [d.timeAxis(), d.axis({ size: 54, gap: 4, space: 26 })],
+      ...base, scales: { x: d.xScale(), y: { range: () => [0, topAttempts()] } }, axes: [d.timeAxis(), d.axis({ size: 54, gap: 4, space: 26, values: (_, list) => list.map(few) })],
       series: [{}, { label: "attempts per request", width: 2, stroke: () => d.colours().accent, points: { show: false } }],
     }),
     data: () => [d.gaps(d.now().run.start), d.gaps(Array.from({ length: d.now().run.windows }, (_, w) => perRequest(d.now().run, w)))],
-    legend: () => [{ mark: "one", name: "attempts per request" }],
+    legend: () => [{ mark: "one", name: t("attempts per request") }],
     text: (_, w) => d.shown(perRequest(d.now().run, w), few),
-    table: () => d.byWindow(["attempts", "requests over", "attempts per request"], (w) => [String(d.now().run.attempts[w]),
+    table: () => d.byWindow([t("attempts"), t("requests over"), t("attempts per request")], (w) => [String(d.now().run.attempts[w]),
       String(d.now().run.answered[w] + d.now().run.dropped[w]), d.shown(perRequest(d.now().run, w), few)]),
   });
 
   // Percentiles of the whole run, all policies: how far to the right a line stays low is how many nines it has.
   const nines = (q, most) => (q >= 1 ? most : -Math.log10(1 - q));
   const mostNines = () => Math.max(2, ...d.now().curves.map((c) => (c.length > 1 ? nines(c[c.length - 2][0], 0) + 0.1 : 0)));
-  const nineText = (x) => (x === 0 ? "0%" : `${(100 * (1 - 10 ** -x)).toFixed(Math.max(0, Math.round(x) - 2))}%`);
+  const nineText = (x) => figure(x === 0 ? "0%" : `${(100 * (1 - 10 ** -x)).toFixed(Math.max(0, Math.round(x) - 2))}%`);
   const policyDash = [[], [8, 4], [2, 3], [10, 3, 2, 3], [4, 4], [1, 2], [14, 4], [6, 2, 2, 2], [3, 6], [12, 2], [5, 1]];
   const joined = () => {
     const most = mostNines();
@@ -189,7 +189,7 @@
     text: () => "",
     table: () => {
       const qs = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1];
-      return [["percentile", ...d.now().policies], qs.map((q) => [`${+(q * 100).toFixed(4)}%`, ...d.now().curves.map((c) => {
+      return [[t("percentile"), ...d.now().policies], qs.map((q) => [figure(`${+(q * 100).toFixed(4)}%`), ...d.now().curves.map((c) => {
         const point = c.find(([at]) => at >= q - 1e-9);
         return point ? d.milliseconds(point[1]) : "–";
       })])];
@@ -198,7 +198,7 @@
 
   // On a phone one chart is shown at a time, and the controls are a sheet from below; the style sheet says when.
   const tabs = document.getElementById("tabs");
-  const figures = [...document.querySelectorAll("#results figure:not(#flow), #transcript")];
+  const figures = [...document.querySelectorAll("#results > figure:not(#flow), #transcript")];
   const choose = (id) => {
     for (const figure of figures) figure.classList.toggle("off", figure.id !== id);
     for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.dataset.tab === id));

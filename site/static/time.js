@@ -3,6 +3,7 @@
 "use strict";
 (() => {
   const byID = (id) => document.getElementById(id);
+  const { t: word, figure: number } = minilbWords;
   const player = byID("player"), scrub = byID("scrub"), clockFace = byID("clock"), speedMenu = byID("speed");
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const followers = [];
@@ -11,16 +12,17 @@
   const scrubStops = 1000;
 
   let t = 0, end = 0, moments = [], playing = false, asked = false, last = 0, frame = 0, written = 0;
+  let held = 0, skipped = 0; // until when nobody is told of the time, and how much of it they have not been told of
 
   const speed = () => Number(speedMenu.value);
-  const seconds = (v, digits) => v >= 600 ? `${(v / 60).toFixed(1)} min` : `${v.toFixed(digits)} s`;
+  const seconds = (v, digits) => number(v >= 600 ? `${(v / 60).toFixed(1)} min` : `${v.toFixed(digits)} s`);
 
   // write brings the face up to date; while playing ten times a second, since nobody reads faster.
   const write = (at, force) => {
     if (!force && at - written < 100) return;
     written = at;
     const digits = end < 5 ? 3 : end < 60 ? 2 : 1;
-    clockFace.textContent = `${seconds(t, digits)} of ${seconds(end, digits)}`;
+    clockFace.textContent = word("{t} of {end}", { t: seconds(t, digits), end: seconds(end, digits) });
     scrub.value = end > 0 ? Math.round((t / end) * scrubStops) : 0;
     scrub.setAttribute("aria-valuetext", seconds(t, digits));
     markLine();
@@ -30,7 +32,7 @@
 
   const button = () => {
     const play = player.querySelector('[data-time="play"]');
-    play.textContent = playing ? "Pause" : "Play";
+    play.textContent = playing ? word("Pause") : word("Play");
     play.setAttribute("aria-pressed", String(playing));
   };
 
@@ -44,8 +46,12 @@
       t = end;
       set(false);
     }
-    write(at, !playing);
-    tell(elapsed);
+    if (at < held && playing) skipped += elapsed;
+    else {
+      write(at, !playing);
+      tell(elapsed + skipped);
+      skipped = 0;
+    }
     if (playing) frame = requestAnimationFrame(tick);
   };
 
@@ -99,14 +105,23 @@
     const first = end === 0;
     end = seconds;
     moments = [...new Set(events.filter((e) => e <= end))];
-    lines = [...byID("transcript").querySelectorAll("[data-at]")];
-    shownLine = null;
     t = Math.min(t, end);
     if (first && still.matches) t = end;
     if (first && !still.matches && !asked) set(true);
     write(0, true);
     tell(0);
   };
+
+  // newLines is told that the transcript is another one.
+  const newLines = () => {
+    lines = [...byID("transcript").querySelectorAll("[data-at]")];
+    shownLine = null;
+    markLine();
+  };
+
+  // hold lets the clock run on but draws nothing of it for so many milliseconds: while a change is under way, what it
+  // gives comes first.
+  const hold = (ms) => { held = performance.now() + ms; };
 
   const presses = { play: () => play(), next, before, restart };
   document.addEventListener("click", ({ target }) => {
@@ -121,7 +136,7 @@
   speedMenu.addEventListener("change", () => { asked = true; });
 
   globalThis.minilbTime = {
-    span, seek, play, next, before, restart, faster, follow: (f) => followers.push(f),
+    span, newLines, hold, seek, play, next, before, restart, faster, follow: (f) => followers.push(f),
     step: (direction) => { set(false); seek(t + (direction * end) / 100); },
     now: () => t, still: () => still.matches, playing: () => playing,
   };

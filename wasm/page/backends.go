@@ -1,7 +1,6 @@
 package page
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,8 +26,9 @@ func (m *Model) Cards() []Card {
 	for i := range m.scenario.Backends {
 		b := &m.scenario.Backends[i]
 		card := Card{Index: i, Name: b.Name, Mark: MarkOf(i)}
-		for _, p := range param.Of(&b.Parts).All() {
-			k := m.words.control(m.ticks.control(partID(i, p.Name), "backend."+p.Name, p))
+		parts := b.Parts.Params()
+		for _, p := range parts.All() {
+			k := m.part(i, parts, p)
 			if !k.Advanced {
 				card.Controls = append(card.Controls, k)
 				continue
@@ -51,7 +51,7 @@ func (m *Model) CanRemove() bool { return len(m.scenario.Backends) > 1 }
 // the same.
 func (m *Model) AddBackend() error {
 	if !m.CanAdd() {
-		return fmt.Errorf("the page has room for %d backends; a link may hold more", MaxBackends)
+		return m.words.errorf("the page has room for {n} backends; a link may hold more", counted("n", MaxBackends))
 	}
 	var fresh scenario.Backend
 	if err := fresh.UnmarshalText([]byte(m.freeName() + "=20")); err != nil {
@@ -60,7 +60,7 @@ func (m *Model) AddBackend() error {
 	if n := len(m.scenario.Backends); n > 0 {
 		fresh.Parts = m.scenario.Backends[n-1].Parts
 	}
-	m.scenario.Backends = append(slices.Clip(m.scenario.Backends), fresh)
+	m.scenario.Backends, m.link = append(slices.Clip(m.scenario.Backends), fresh), ""
 	return nil
 }
 
@@ -81,12 +81,12 @@ func (m *Model) indexOf(name string) int {
 // RemoveBackend takes one away.
 func (m *Model) RemoveBackend(i int) error {
 	if !m.CanRemove() {
-		return errors.New("a pool keeps at least one backend")
+		return m.words.errorf("a pool keeps at least one backend")
 	}
 	if !(0 <= i && i < len(m.scenario.Backends)) {
-		return fmt.Errorf("there is no backend %d", i+1)
+		return m.words.errorf("there is no backend {n}", counted("n", i+1))
 	}
-	m.scenario.Backends = slices.Delete(slices.Clone(m.scenario.Backends), i, i+1)
+	m.scenario.Backends, m.link = slices.Delete(slices.Clone(m.scenario.Backends), i, i+1), ""
 	return nil
 }
 
@@ -94,17 +94,17 @@ func (m *Model) RemoveBackend(i int) error {
 func (m *Model) Rename(i int, name string) error {
 	name = strings.TrimSpace(name)
 	if !(0 <= i && i < len(m.scenario.Backends)) {
-		return fmt.Errorf("there is no backend %d", i+1)
+		return m.words.errorf("there is no backend {n}", counted("n", i+1))
 	}
 	if j := m.indexOf(name); j >= 0 && j != i {
-		return fmt.Errorf("%s is another backend's name", name)
+		return m.words.errorf("{name} is another backend's name", named("name", name))
 	}
 	b := m.scenario.Backends[i]
 	b.Name = name
 	if err := (lb.Backend{Name: name, Weight: b.Weight}).Check(); err != nil {
 		return err
 	}
-	m.scenario.Backends = slices.Clone(m.scenario.Backends)
+	m.scenario.Backends, m.link = slices.Clone(m.scenario.Backends), ""
 	m.scenario.Backends[i] = b
 	return nil
 }
@@ -151,7 +151,7 @@ func (m *Model) CardChanges(i int) int {
 	if !(0 <= i && i < len(m.scenario.Backends)) {
 		return 0
 	}
-	for _, p := range param.Of(&m.scenario.Backends[i].Parts).All() {
+	for _, p := range m.scenario.Backends[i].Parts.Params().All() {
 		if p.Advanced && p.Changed(param.Scenario) {
 			n++
 		}

@@ -33,18 +33,18 @@ func (o Outcome) Calculators(policy string, draws int) []Calculator {
 
 // detection is how long a fault goes unnoticed.
 func (o Outcome) detection(f Figures) Calculator {
-	s := o.Scenario
-	c := Calculator{Name: "detection", Title: "Detection time", Rule: "check interval × failed probes in a row"}
+	s, w := o.Scenario, o.Words
+	c := Calculator{Name: "detection", Title: w.T("Detection time"), Rule: w.T("check interval × failed probes in a row")}
 	switch {
 	case s.CheckInterval > 0:
-		c.Sum = fmt.Sprintf("%s s × %d = %s s", param.FormatDuration(s.CheckInterval), s.Fall,
-			significant(s.CheckInterval.Seconds()*float64(s.Fall), 3))
+		c.Sum = w.Figure(fmt.Sprintf("%s s × %d = %s s", param.FormatDuration(s.CheckInterval), s.Fall,
+			significant(s.CheckInterval.Seconds()*float64(s.Fall), 3)))
 	case s.Consecutive5xx > 0:
 		perSecond := s.Rate / float64(len(s.Backends))
-		c.Rule = "errors in a row ÷ requests a second at one backend"
-		c.Sum = fmt.Sprintf("%d ÷ %s/s = %s s", s.Consecutive5xx, significant(perSecond, 3), significant(float64(s.Consecutive5xx)/perSecond, 2))
+		c.Rule = w.T("errors in a row ÷ requests a second at one backend")
+		c.Sum = w.Figure(fmt.Sprintf("%d ÷ %s/s = %s s", s.Consecutive5xx, significant(perSecond, 3), significant(float64(s.Consecutive5xx)/perSecond, 2)))
 	default:
-		c.Sum = "checks and ejection are off: nothing detects a fault"
+		c.Sum = w.T("checks and ejection are off: nothing detects a fault")
 	}
 	c.Measured = o.detected(f)
 	return c
@@ -53,41 +53,43 @@ func (o Outcome) detection(f Figures) Calculator {
 // detected is what the run says of each backend that has a fault.
 func (o Outcome) detected(f Figures) string {
 	var said []string
+	w := o.Words
 	for i, b := range o.Scenario.Backends {
 		if _, _, faulty := b.Fault(); !faulty || i >= len(f.Backends) {
 			continue
 		}
 		if d := f.Backends[i].Detection; d != nil {
-			said = append(said, fmt.Sprintf("%s out after %s s", b.Name, significant(*d, 3)))
+			said = append(said, w.Say("{backend} out after {s} s", named("backend", b.Name), w.figured("s", significant(*d, 3))))
 		} else {
-			said = append(said, b.Name+" never taken out")
+			said = append(said, w.Say("{backend} never taken out", named("backend", b.Name)))
 		}
 	}
 	if said == nil {
-		return "no fault with a beginning in this run"
+		return w.T("no fault with a beginning in this run")
 	}
 	return strings.Join(said, ", ")
 }
 
 // remaining is what is left when one backend is out.
 func (o Outcome) remaining(f Figures) Calculator {
-	c := Calculator{Name: "remaining", Title: "Remaining capacity", Rule: "utilisation × N / (N − 1)"}
+	w := o.Words
+	c := Calculator{Name: "remaining", Title: w.T("Remaining capacity"), Rule: w.T("utilisation × N / (N − 1)")}
 	n, serves := len(o.Scenario.Backends), 0.0
 	for _, b := range o.Scenario.Backends {
 		serves += float64(b.Capacity) * 1000 / b.Mean
 	}
 	now := o.Scenario.Rate / serves
 	if n < 2 {
-		c.Sum = "with one backend, none remains"
+		c.Sum = w.T("with one backend, none remains")
 		return c
 	}
 	then := now * float64(n) / float64(n-1)
-	c.Sum = fmt.Sprintf("%s × %d/%d = %s", Percent(now), n, n-1, Percent(then))
+	c.Sum = w.Figure(fmt.Sprintf("%s × %d/%d = %s", Percent(now), n, n-1, Percent(then)))
 	if then >= 1 {
-		c.Sum += ": the pool does not survive the loss of one"
+		c.Sum = w.Say("{sum}: the pool does not survive the loss of one", named("sum", c.Sum))
 	}
 	name, load := o.busiest(f)
-	c.Measured = fmt.Sprintf("the busiest, %s, got %s of what it can serve", name, Percent(load))
+	c.Measured = w.Say("the busiest, {backend}, got {load} of what it can serve", named("backend", name), w.figured("load", Percent(load)))
 	return c
 }
 
@@ -104,15 +106,16 @@ func (o Outcome) busiest(f Figures) (name string, load float64) {
 
 // sample is how likely a small sample misses a backend altogether.
 func (o Outcome) sample(draws int) Calculator {
-	n := len(o.Scenario.Backends)
-	c := Calculator{Name: "sample", Title: "A sample misses a backend", Rule: "by chance, of that many draws at random"}
+	n, w := len(o.Scenario.Backends), o.Words
+	c := Calculator{Name: "sample", Title: w.T("A sample misses a backend"), Rule: w.T("by chance, of that many draws at random")}
 	missed := math.Pow(float64(n), float64(draws)) * missing(n, draws)
-	c.Sum = fmt.Sprintf("%d draws on %s: %s", draws, plural(n, "backend"), Percent(missing(n, draws)))
+	chance := Percent(missing(n, draws))
 	if all := math.Pow(float64(n), float64(draws)); n > 1 && all < 1e6 {
-		c.Sum = fmt.Sprintf("%d draws on %d backends: %.0f/%.0f = %s", draws, n, missed, all, Percent(missing(n, draws)))
+		chance = fmt.Sprintf("%.0f/%.0f = %s", missed, all, chance)
 	}
+	c.Sum = w.Say("{draws?# draw|# draws} on {n?# backend|# backends}: {chance}", counted("draws", draws), counted("n", n), w.figured("chance", chance))
 	const samples = 5000
-	c.Measured = fmt.Sprintf("%d of %d samples drawn here", drawSamples(o.Scenario.Seed, n, draws, samples), samples)
+	c.Measured = w.Say("{n} of {all} samples drawn here", counted("n", drawSamples(o.Scenario.Seed, n, draws, samples)), counted("all", samples))
 	return c
 }
 

@@ -32,6 +32,7 @@ type Control struct {
 	Choices  []Choice
 	Changed  bool
 	Advanced bool
+	Idle     string // why it has no effect now; empty when it has
 }
 
 // A Choice is one entry of a menu or of a row of check boxes.

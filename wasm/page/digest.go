@@ -7,7 +7,7 @@ import (
 // A Digest is what the page needs of a report beside its JSON and its series. It is made where the report is, in the
 // worker, so that the page never has to hold one.
 type Digest struct {
-	Verdicts []sim.Verdict `json:"verdicts"` // one for each policy, in core's words
+	Verdicts []sim.Verdict `json:"verdicts"` // one for each policy
 	Courses  []Course      `json:"courses"`
 }
 
@@ -32,7 +32,7 @@ func DigestOf(r sim.Report) Digest {
 	return d
 }
 
-// Verdict is what core says of one policy; its Text is empty when that did not run.
+// Verdict is what core says of one policy; it has no findings when that did not run.
 func (o Outcome) Verdict(policy string) sim.Verdict {
 	for _, v := range o.Verdicts {
 		if v.Algorithm == policy {

@@ -45,6 +45,7 @@ type Outcome struct {
 	Scenario scenario.Scenario
 	Results  []Figures
 	Verdicts []sim.Verdict
+	Words    Words // in which it is spoken of
 }
 
 // ReadOutcome reads the JSON of `minilb simulate --json`, and what core says of it.

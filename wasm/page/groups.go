@@ -2,7 +2,6 @@ package page
 
 import (
 	"slices"
-	"strconv"
 
 	"minilb/core/param"
 )
@@ -72,14 +71,15 @@ func (m *Model) Badges() []Badge {
 	}
 	var badges []Badge
 	for _, name := range names {
-		badges = append(badges, Badge{name, badgeText(changed[name])}, Badge{name + " more", badgeText(more[name])})
+		badges = append(badges, Badge{name, m.words.Changed(changed[name])}, Badge{name + " more", m.words.Changed(more[name])})
 	}
 	return badges
 }
 
-func badgeText(changed int) string {
-	if changed == 0 {
+// Changed is a badge's text: how many of the parameters below it are not as usual.
+func (w Words) Changed(n int) string {
+	if n == 0 {
 		return ""
 	}
-	return strconv.Itoa(changed) + " changed"
+	return w.Say("{n?# changed|# changed}", counted("n", n))
 }

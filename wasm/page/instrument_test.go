@@ -51,7 +51,7 @@ func TestTheScenariosFaultsAreLinesOnTheCharts(t *testing.T) {
 	s, err := scenario.Decode("#v1;arrivals=step;backend=a:20,slow_factor:5,slow_after:3,slow_until:6;backend=b:20,crash_at:4,recover_at:8,drain_at:12;dependency-down=1..2")
 	require.NoError(t, err)
 	var labels []string
-	for _, m := range (Transcript{}).Moments(s) {
+	for _, m := range (Transcript{}).Moments(s, Words{}) {
 		labels = append(labels, m.Label)
 	}
 	assert.Equal(t, []string{"dependency down", "dependency back", "a slow ×5", "b crashed", "a recovers", "b recovers", "rate ×3", "b drains", "step over"}, labels)
@@ -60,14 +60,14 @@ func TestTheScenariosFaultsAreLinesOnTheCharts(t *testing.T) {
 func TestAHashedKeyMovesOnlyWhenItsBackendGoes(t *testing.T) {
 	s := scenario.Default()
 	for _, policy := range []string{"ring_hash", "rendezvous"} {
-		v := Keys(s, policy, 1)
+		v := Keys(s, policy, 1, Words{})
 		require.NotNil(t, v)
 		require.Len(t, v.Cells, shownKeys)
 		for _, c := range v.Cells {
 			assert.Equal(t, c.Now == 1, c.Moves(), c.Key)
 		}
 	}
-	v := Keys(s, "modulo_hash", 0)
+	v := Keys(s, "modulo_hash", 0, Words{})
 	needless := 0
 	for _, c := range v.Cells {
 		if c.Moves() && c.Now != 0 {
@@ -77,8 +77,8 @@ func TestAHashedKeyMovesOnlyWhenItsBackendGoes(t *testing.T) {
 	}
 	assert.Positive(t, needless)
 	assert.Contains(t, v.Note, "Without fast1 ")
-	assert.Nil(t, Keys(s, "p2c", 0), "does not look at keys")
-	cell, why := Keys(s, "ring_hash", 0).OfText(s, "user-42")
+	assert.Nil(t, Keys(s, "p2c", 0, Words{}), "does not look at keys")
+	cell, why := Keys(s, "ring_hash", 0, Words{}).OfText(s, "user-42")
 	assert.Equal(t, "user-42", cell.Key)
 	assert.Contains(t, why[0], "hash of the key")
 }
@@ -86,7 +86,7 @@ func TestAHashedKeyMovesOnlyWhenItsBackendGoes(t *testing.T) {
 func TestTheOnlyBackendsKeysGoToNobody(t *testing.T) {
 	s, err := scenario.Decode("#v1;backend=a:20")
 	require.NoError(t, err)
-	v := Keys(s, "maglev", 0)
+	v := Keys(s, "maglev", 0, Words{})
 	assert.Contains(t, v.Sentence(s, v.Cells[0]), "to nobody")
 }
 
@@ -135,8 +135,8 @@ func TestAStudySaysWhichDifferencesAreMoreThanChance(t *testing.T) {
 	table := read.Table()
 	assert.Equal(t, []string{"round_robin", "least_conn"}, table.Policies)
 	assert.Contains(t, table.Lines[0].Cells[0].Text, " to ")
-	assert.Contains(t, read.Words(), "least_conn has a higher number of errors than round_robin.")
-	assert.Contains(t, read.Words(), "5 seeds")
+	assert.Contains(t, read.Summary(), "least_conn has a higher number of errors than round_robin.")
+	assert.Contains(t, read.Summary(), "5 seeds")
 }
 
 func TestWhatASimulationIgnoresIsNotAmongTheControls(t *testing.T) {

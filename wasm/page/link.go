@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,19 +14,19 @@ const firstSight = "monday"
 const maxShownLink = 1 << 20
 
 // read turns the fragment of an address into a scenario, and says what the person must know about it.
-func read(fragment string) (s scenario.Scenario, from sent, notice string) {
+func (w Words) read(fragment string) (s scenario.Scenario, from sent, notice string) {
 	fragment = strings.TrimPrefix(fragment, "#")
 	if fragment == "" {
 		return opening(), sent{}, ""
 	}
 	s, stamp, err := scenario.DecodeStamped(unescape(fragment[:min(len(fragment), maxShownLink)]))
 	if err != nil {
-		return scenario.Default(), sent{}, "This link cannot be read, so the page shows the default scenario: " + err.Error()
+		return scenario.Default(), sent{}, w.Say("This link cannot be read, so the page shows the default scenario: {why}", named("why", w.Error(err)))
 	}
 	if err := s.Check(); err != nil {
-		return scenario.Default(), sent{}, "This link is no scenario that can run, so the page shows the default one: " + err.Error()
+		return scenario.Default(), sent{}, w.Say("This link is no scenario that can run, so the page shows the default one: {why}", named("why", w.Error(err)))
 	}
-	return s, sent{scenario.Encode(s), stamp}, unknown(s)
+	return s, sent{scenario.Encode(s), stamp}, w.unknown(s)
 }
 
 // unescape undoes what some programs do to the links they pass on: %3B for a semicolon. A link itself has no percent
@@ -62,7 +61,7 @@ func opening() scenario.Scenario {
 	return s
 }
 
-func unknown(s scenario.Scenario) string {
+func (w Words) unknown(s scenario.Scenario) string {
 	if len(s.Unknown) == 0 {
 		return ""
 	}
@@ -70,12 +69,18 @@ func unknown(s scenario.Scenario) string {
 	for _, u := range s.Unknown {
 		pairs = append(pairs, u.Key+"="+u.Value)
 	}
-	return fmt.Sprintf("This build does not know %s of this link, and passes it on unchanged: %s",
-		plural(len(pairs), "setting"), strings.Join(pairs, ", "))
+	return w.Say("This build does not know {n?# setting|# settings} of this link, and passes it on unchanged: {pairs}",
+		counted("n", len(pairs)), named("pairs", strings.Join(pairs, ", ")))
 }
 
-// Link is the scenario in the form of links, beginning with #.
-func (m *Model) Link() string { return scenario.Encode(m.scenario) }
+// Link is the scenario in the form of links, beginning with #. It is asked for many times between two changes and takes
+// milliseconds to write, so it is kept.
+func (m *Model) Link() string {
+	if m.link == "" {
+		m.link = scenario.Encode(m.scenario)
+	}
+	return m.link
+}
 
 // Command is the command line that prints the results the page shows.
 func (m *Model) Command() string { return m.scenario.Command() }

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,9 @@ type Model struct {
 	scenario scenario.Scenario
 	params   *param.Set // over scenario, which therefore is only ever assigned to, never replaced
 	ticks    tickCache
+	link     string // of the scenario; empty when that has changed since it was written
 	shown    string
+	opened   string // the address that was loaded last
 	sent     sent
 	words    Words
 	variants []Variant
@@ -38,8 +39,9 @@ func Open(fragment string) *Model {
 // Load replaces the scenario by a link's. An empty fragment opens the first incident; a link that cannot be read opens
 // the default scenario and says so.
 func (m *Model) Load(fragment string) {
-	s, from, notice := read(fragment)
-	m.scenario, m.Notice, m.shown, m.sent = s, notice, "", from
+	m.opened = fragment
+	s, from, notice := m.words.read(fragment)
+	m.scenario, m.link, m.Notice, m.shown, m.sent = s, "", notice, "", from
 }
 
 // Scenario is a copy that later changes do not touch.
@@ -84,13 +86,26 @@ func (m *Model) Controls() []Control {
 }
 
 func (m *Model) control(p *param.Param) Control {
-	return m.words.control(m.ticks.control(p.Name, p.Name, p))
+	k := m.words.control(m.ticks.control(p.Name, p.Name, p))
+	k.Idle = m.idle(p.Name, nil)
+	return k
+}
+
+// part is a backend's control.
+func (m *Model) part(i int, parts *param.Set, p *param.Param) Control {
+	k := m.words.control(m.ticks.control(partID(i, p.Name), "backend."+p.Name, p))
+	k.Idle = m.idle("backend."+p.Name, parts)
+	return k
 }
 
 // Control is one of them, or one of a backend's, by its ID; ok is false when there is none, because a backend is gone.
 func (m *Model) Control(id string) (k Control, ok bool) {
-	found := m.with(id, func(key string, p *param.Param) error {
-		k = m.words.control(m.ticks.control(id, key, p))
+	found := m.with(id, func(_ string, p *param.Param) error {
+		if i, _, ok := splitID(id); ok {
+			k = m.part(i, m.scenario.Backends[i].Parts.Params(), p)
+		} else {
+			k = m.control(p)
+		}
 		return nil
 	})
 	return k, found == nil
@@ -98,15 +113,15 @@ func (m *Model) Control(id string) (k Control, ok bool) {
 
 // Set changes a parameter to the text of its field. The scenario stays as it was when the text is refused.
 func (m *Model) Set(id, text string) error {
-	return m.with(id, func(_ string, p *param.Param) error { return p.Set(strings.TrimSpace(text)) })
+	return m.change(id, func(_ string, p *param.Param) error { return p.Set(strings.TrimSpace(text)) })
 }
 
 // Slide changes a parameter to one of its slider's stops.
 func (m *Model) Slide(id string, position int) error {
-	return m.with(id, func(key string, p *param.Param) error {
+	return m.change(id, func(key string, p *param.Param) error {
 		stops := m.ticks.of(key, p)
 		if !(0 <= position && position < len(stops)) {
-			return fmt.Errorf("%s: the slider has no position %d", p.Name, position)
+			return m.words.errorf("{name}: the slider has no position {n}", named("name", p.Name), counted("n", position))
 		}
 		return p.SetFloat(stops[position])
 	})
@@ -115,14 +130,14 @@ func (m *Model) Slide(id string, position int) error {
 // Toggle adds a choice to a list or takes it away; the list keeps the order of the choices. The last policy cannot be
 // taken away: a scenario without one has no results.
 func (m *Model) Toggle(id, choice string, on bool) error {
-	return m.with(id, func(_ string, p *param.Param) error {
+	return m.change(id, func(_ string, p *param.Param) error {
 		chosen := p.Texts()
 		chosen = slices.DeleteFunc(chosen, func(name string) bool { return name == choice })
 		if on {
 			chosen = append(chosen, choice)
 		}
 		if len(chosen) == 0 && id == "algorithm" {
-			return fmt.Errorf("at least one policy must run")
+			return m.words.errorf("at least one policy must run")
 		}
 		slices.SortStableFunc(chosen, func(a, b string) int {
 			return slices.Index(p.Choices, a) - slices.Index(p.Choices, b)
@@ -133,7 +148,7 @@ func (m *Model) Toggle(id, choice string, on bool) error {
 
 // Reset gives a parameter its default back.
 func (m *Model) Reset(id string) error {
-	return m.with(id, func(_ string, p *param.Param) error {
+	return m.change(id, func(_ string, p *param.Param) error {
 		p.Reset(param.Scenario)
 		return nil
 	})
@@ -141,28 +156,34 @@ func (m *Model) Reset(id string) error {
 
 // ResetAll gives every parameter its default back, the backends among them.
 func (m *Model) ResetAll() {
-	m.scenario, m.Notice, m.shown = scenario.Default(), "", ""
+	m.scenario, m.link, m.Notice, m.shown = scenario.Default(), "", "", ""
+}
+
+// change is with for whatever may change the scenario.
+func (m *Model) change(id string, do func(key string, p *param.Param) error) error {
+	m.link = ""
+	return m.with(id, do)
 }
 
 // with finds a parameter by its ID on the page, lets change work on it, and keeps what it did to a backend.
 func (m *Model) with(id string, change func(key string, p *param.Param) error) error {
 	if i, part, ok := splitID(id); ok {
 		if !(0 <= i && i < len(m.scenario.Backends)) {
-			return fmt.Errorf("there is no backend %d", i+1)
+			return m.words.errorf("there is no backend {n}", counted("n", i+1))
 		}
 		return m.withPart(i, part, change)
 	}
 	p := m.params.Lookup(id)
 	if p == nil {
-		return fmt.Errorf("there is no parameter %.40q", id)
+		return m.words.errorf("there is no parameter {name}", named("name", quoted(id)))
 	}
 	return change(p.Name, p)
 }
 
 func (m *Model) withPart(i int, part string, change func(string, *param.Param) error) error {
-	p := param.Of(&m.scenario.Backends[i].Parts).Lookup(part)
+	p := m.scenario.Backends[i].Parts.Params().Lookup(part)
 	if p == nil {
-		return fmt.Errorf("a backend has no %.40q", part)
+		return m.words.errorf("a backend has no {name}", named("name", quoted(part)))
 	}
 	return change("backend."+part, p)
 }

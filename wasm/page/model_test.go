@@ -1,6 +1,8 @@
 package page
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +64,32 @@ func TestAnyTextIsALinkOrAMessageNeverAPanic(t *testing.T) {
 		m := Open(rapid.OneOf(rapid.String(), rapid.StringMatching(`#v1(;[a-z-]+=[a-z0-9.:,%]*)*`)).Draw(t, "fragment"))
 		again := Open(m.Link())
 		assert.Equal(t, m.Link(), again.Link())
+	})
+}
+
+func TestTheLinkIsThatOfTheScenarioWhateverWasDone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := Open("")
+		id := rapid.SampledFrom([]string{"rate", "seed", "algorithm", "b0.mean", "b1.errors", "nothing"})
+		do := map[string]func(){
+			"set": func() {
+				_ = m.Set(id.Draw(t, "id"), rapid.SampledFrom([]string{"1", "20", "p2c", "x"}).Draw(t, "text"))
+			},
+			"slide":   func() { _ = m.Slide(id.Draw(t, "id"), rapid.IntRange(-1, 50).Draw(t, "position")) },
+			"toggle":  func() { _ = m.Toggle("algorithm", "p2c", rapid.Bool().Draw(t, "on")) },
+			"reset":   func() { _ = m.Reset(id.Draw(t, "id")) },
+			"add":     func() { _ = m.AddBackend() },
+			"remove":  func() { _ = m.RemoveBackend(rapid.IntRange(0, 3).Draw(t, "i")) },
+			"rename":  func() { _ = m.Rename(0, rapid.SampledFrom([]string{"x", "y", "<"}).Draw(t, "name")) },
+			"default": m.ResetAll,
+			"load":    func() { m.Load("#v1;rate=77") },
+			"file":    func() { m.LoadFile("s.txt", []byte("v1;rate=78")) },
+			"apply":   func() { _ = m.Apply(Remedy{Sets: []Setting{{"consecutive-5xx", "5"}}}) },
+		}
+		for _, what := range rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(do))), 1, 8).Draw(t, "done") {
+			do[what]()
+			require.Equal(t, scenario.Encode(m.Scenario()), m.Link(), what)
+		}
 	})
 }
 

@@ -130,7 +130,7 @@ func TestDifferencesAreSaidInWords(t *testing.T) {
 		{with(100, 5), with(100, 6), "1 failed request fewer"},
 		{with(0, 9), with(100, 0), "9 failed requests more"},
 	} {
-		assert.Equal(t, c.want, Difference(c.a, c.b))
+		assert.Equal(t, c.want, Words{}.Difference(c.a, c.b))
 	}
 }
 
@@ -142,9 +142,6 @@ func TestNumbersAreWrittenForPeople(t *testing.T) {
 	}
 	assert.Equal(t, "–", Milliseconds(math.NaN()))
 	assert.Equal(t, "55.7%", Percent(0.5571))
-	for share, want := range map[float64]string{0: "0%", 0.001: "under 1%", 0.5: "50%", 0.999: "over 99%", 1: "100%", 1.25: "125%"} {
-		assert.Equal(t, want, wholePercent(share))
-	}
 }
 
 func TestThePackedSeriesAreThoseOfTheReport(t *testing.T) {
@@ -185,12 +182,12 @@ func TestTheTranscriptIsListedAndMarkedOnTheCharts(t *testing.T) {
 	require.NotEmpty(t, transcript.Lines)
 	assert.Contains(t, transcript.Lines[0].Text, "broken ejected: 5 consecutive 5xx")
 	assert.Equal(t, "out", transcript.Lines[0].Class())
-	marks := transcript.Marks(o.Scenario)
+	marks := transcript.Marks(o.Scenario, Words{})
 	assert.Equal(t, "c ejected", marks[0].Label)
 	assert.Equal(t, "out", marks[0].Kind)
 	assert.Equal(t, "c back", marks[1].Label)
-	assert.Contains(t, transcript.Note(), "events.")
-	assert.True(t, strings.HasPrefix(Record(nil).Note(), "Nothing changed"))
+	assert.Contains(t, transcript.Note(Words{}), "events.")
+	assert.True(t, strings.HasPrefix(Record(nil).Note(Words{}), "Nothing changed"))
 }
 
 func TestALongTranscriptIsCutAndSaysSo(t *testing.T) {
@@ -201,7 +198,7 @@ func TestALongTranscriptIsCutAndSaysSo(t *testing.T) {
 	}
 	transcript := Record(events)
 	assert.Len(t, transcript.Lines, maxLines)
-	assert.Contains(t, transcript.Note(), "The first 300 of ")
+	assert.Contains(t, transcript.Note(Words{}), "The first 300 of ")
 }
 
 func TestResultsThatAreNoJSONAreAnError(t *testing.T) {

@@ -32,7 +32,7 @@ func FindRemedy(o Outcome, policy string) Remedy {
 	case sim.RetriesAmplify:
 		return o.calmRetries()
 	case sim.PoolOverloaded:
-		return Remedy{Label: "Add a backend", Add: true}
+		return Remedy{Label: o.Words.T("Add a backend"), Add: true}
 	case sim.BackendOverloaded:
 		return o.otherPolicy(f)
 	case sim.NothingAnswered:
@@ -50,7 +50,7 @@ func (o Outcome) takeOut(f Figures) Remedy {
 		return o.turnOnEjection()
 	case f.EjectionsRefused > 0 && f.Ejections == 0:
 		percent := o.oneInPool()
-		return Remedy{Label: "Raise the cap to " + percent + "%", Sets: []Setting{{"max-ejection-percent", percent}}}
+		return Remedy{Label: o.Words.Say("Raise the cap to {cap}", o.Words.figured("cap", percent+"%")), Sets: []Setting{{"max-ejection-percent", percent}}}
 	}
 	return Remedy{}
 }
@@ -59,9 +59,9 @@ func (o Outcome) takeOut(f Figures) Remedy {
 func (o Outcome) notice(f Figures) Remedy {
 	switch s := o.Scenario; {
 	case s.CheckInterval == 0:
-		return Remedy{Label: "Turn on checks", Sets: []Setting{{"check-interval", "2"}}}
+		return Remedy{Label: o.Words.T("Turn on checks"), Sets: []Setting{{"check-interval", "2"}}}
 	case s.Retries == 0 && f.Errors > 0:
-		return Remedy{Label: "Retry once", Sets: []Setting{{"retries", "1"}}}
+		return Remedy{Label: o.Words.T("Retry once"), Sets: []Setting{{"retries", "1"}}}
 	case !s.OutlierConfig.On() && f.Errors > 0:
 		return o.turnOnEjection()
 	}
@@ -71,11 +71,11 @@ func (o Outcome) notice(f Figures) Remedy {
 func (o Outcome) calmRetries() Remedy {
 	switch s := o.Scenario; {
 	case s.ClientRetries > 0:
-		return Remedy{Label: "Stop the clients' retries", Sets: []Setting{{"client-retries", "0"}}}
+		return Remedy{Label: o.Words.T("Stop the clients' retries"), Sets: []Setting{{"client-retries", "0"}}}
 	case s.BudgetPercent > 20:
-		return Remedy{Label: "Set the budget to 20%", Sets: []Setting{{"budget-percent", "20"}}}
+		return Remedy{Label: o.Words.T("Set the budget to 20%"), Sets: []Setting{{"budget-percent", "20"}}}
 	case s.Retries > 1:
-		return Remedy{Label: "Retry once only", Sets: []Setting{{"retries", "1"}}}
+		return Remedy{Label: o.Words.T("Retry once only"), Sets: []Setting{{"retries", "1"}}}
 	}
 	return Remedy{}
 }
@@ -83,10 +83,10 @@ func (o Outcome) calmRetries() Remedy {
 // otherPolicy is the best that ran, or one that looks at load when the policy that is shown does not.
 func (o Outcome) otherPolicy(f Figures) Remedy {
 	if best := bestOf(o, f); best.Algorithm != f.Algorithm {
-		return Remedy{Label: "Show " + best.Algorithm, Show: best.Algorithm}
+		return Remedy{Label: o.Words.Say("Show {policy}", named("policy", best.Algorithm)), Show: best.Algorithm}
 	}
 	if _, ran := o.Of("least_conn"); !ran {
-		return Remedy{Label: "Try least_conn", Show: "least_conn"}
+		return Remedy{Label: o.Words.Say("Try {policy}", named("policy", "least_conn")), Show: "least_conn"}
 	}
 	return Remedy{}
 }
@@ -95,14 +95,14 @@ func (o Outcome) failOpen() Remedy {
 	if o.Scenario.PanicThreshold > 0 {
 		return Remedy{}
 	}
-	return Remedy{Label: "Fail open below 50%", Sets: []Setting{{"panic-threshold", "50"}}}
+	return Remedy{Label: o.Words.T("Fail open below 50%"), Sets: []Setting{{"panic-threshold", "50"}}}
 }
 
 func (o Outcome) letWait() Remedy {
 	if o.Scenario.MaxInflight == 0 || o.Scenario.PoolConfig.Queue > 0 {
 		return Remedy{}
 	}
-	return Remedy{Label: "Let 100 wait", Sets: []Setting{{"queue", "100"}}}
+	return Remedy{Label: o.Words.T("Let 100 wait"), Sets: []Setting{{"queue", "100"}}}
 }
 
 // oneInPool is the smallest whole percentage under which one backend of this pool may be ejected.
@@ -112,7 +112,7 @@ func (o Outcome) oneInPool() string {
 
 // turnOnEjection asks for five errors in a row, the proxy's default.
 func (o Outcome) turnOnEjection() Remedy {
-	m := Remedy{Label: "Turn on ejection", Sets: []Setting{{"consecutive-5xx", "5"}}}
+	m := Remedy{Label: o.Words.T("Turn on ejection"), Sets: []Setting{{"consecutive-5xx", "5"}}}
 	if o.Scenario.MaxEjectionPercent*float64(len(o.Scenario.Backends)) < 100 {
 		m.Sets = append(m.Sets, Setting{"max-ejection-percent", o.oneInPool()})
 	}

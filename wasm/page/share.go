@@ -27,12 +27,12 @@ func (m *Model) Share(address, digest string) Share {
 	link := scenario.EncodeStamped(m.scenario, stampOf(digest))
 	s := Share{Command: m.Command(), Name: "minilb-scenario"}
 	if scenario.TooLong(link) {
-		s.Note = fmt.Sprintf("The link would have %d characters, and programs cut links of more than 2000: save the scenario as a file instead.", len(link))
+		s.Note = m.words.Say("The link would have {n} characters, and programs cut links of more than 2000: save the scenario as a file instead.", counted("n", len(link)))
 		return s
 	}
 	s.Link = pageAddress(base) + link
 	if strings.HasPrefix(base, "http") {
-		s.Embed = fmt.Sprintf(`<iframe src="%s" title="minilb: a load-balancing scenario" width="100%%" height="760" loading="lazy" style="border:0"></iframe>`,
+		s.Embed = fmt.Sprintf(`<iframe src="%s" title="minilb" width="100%%" height="760" loading="lazy" style="border:0"></iframe>`,
 			html.EscapeString(sibling(base, "embed.html")+link))
 	}
 	return s
@@ -71,11 +71,11 @@ func (m *Model) Sender(digest string) string {
 	case sent.stamp.Digest == "" || digest == "" || m.Link() != sent.link:
 		return ""
 	case sent.stamp.Digest == digest:
-		return "Same result as the sender."
+		return m.words.T("Same result as the sender.")
 	case sent.stamp.Engine != 0 && sent.stamp.Engine != scenario.Engine:
-		return fmt.Sprintf("The engine has changed since the sender saw a result: it was version %d, this is %d.", sent.stamp.Engine, scenario.Engine)
+		return m.words.Say("The engine has changed since the sender saw a result: it was version {was}, this is {is}.", counted("was", sent.stamp.Engine), counted("is", scenario.Engine))
 	}
-	return "The engine has changed since: the sender saw another result."
+	return m.words.T("The engine has changed since: the sender saw another result.")
 }
 
 // sent is what a link said of its sender's result, and the scenario that it was for.
@@ -92,10 +92,10 @@ func (m *Model) LoadFile(name string, text []byte) bool {
 		err = s.Check()
 	}
 	if err != nil {
-		m.Notice = fmt.Sprintf("%.80s is no scenario that can be read, so nothing has changed: %s", name, err)
+		m.Notice = m.words.Say("{file} is no scenario that can be read, so nothing has changed: {why}", named("file", cut(name, 80)), named("why", m.words.Error(err)))
 		return false
 	}
-	m.scenario, m.Notice, m.shown, m.sent = s, unknown(s), "", sent{}
+	m.scenario, m.link, m.Notice, m.shown, m.sent = s, "", m.words.unknown(s), "", sent{}
 	return true
 }
 

@@ -1,13 +1,13 @@
 package page
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"minilb/core/lb"
 	"minilb/core/param"
 	"minilb/core/scenario"
+	"minilb/core/sim"
 )
 
 // A Span is a time during which a backend was out, for whatever of these reasons weighs most, or during which something
@@ -135,26 +135,26 @@ func gravest(holds []string) string {
 }
 
 // Troubles are what the scenario has in store for its backends: the faults that every chart shows.
-func Troubles(s scenario.Scenario) []Span {
+func Troubles(s scenario.Scenario, w Words) []Span {
 	spans := []Span{}
 	for i, b := range s.Backends {
 		add := func(from, to time.Duration, state string) {
 			spans = append(spans, Span{i, from.Seconds(), to.Seconds(), state})
 		}
 		if b.Errors > 0 {
-			add(b.ErrorsAfter, b.RecoverAt, "errors "+wholePercent(b.Errors))
+			add(b.ErrorsAfter, b.RecoverAt, w.Say("errors {share}", sim.Measured("share", sim.AsShare, b.Errors)))
 		}
 		if b.SlowFactor != 1 {
-			add(b.SlowAfter, firstOf(b.SlowUntil, b.RecoverAt), "slow ×"+param.FormatFloat(b.SlowFactor))
+			add(b.SlowAfter, firstOf(b.SlowUntil, b.RecoverAt), w.Say("slow ×{factor}", w.figured("factor", param.FormatFloat(b.SlowFactor))))
 		}
 		if b.CrashAt > 0 {
-			add(b.CrashAt, b.RecoverAt, "crashed")
+			add(b.CrashAt, b.RecoverAt, w.T("crashed"))
 		}
 		if b.HangAt > 0 {
-			add(b.HangAt, b.RecoverAt, "hangs")
+			add(b.HangAt, b.RecoverAt, w.T("hangs"))
 		}
 		if b.StallAt > 0 {
-			add(b.StallAt, firstOf(b.StallAt+b.StallFor, b.RecoverAt), "stalls")
+			add(b.StallAt, firstOf(b.StallAt+b.StallFor, b.RecoverAt), w.T("stalls"))
 		}
 	}
 	return spans
@@ -169,35 +169,35 @@ func firstOf(a, b time.Duration) time.Duration {
 }
 
 // Planned are the scenario's faults and changes as labelled lines for the charts.
-func Planned(s scenario.Scenario) []ChartMark {
+func Planned(s scenario.Scenario, w Words) []ChartMark {
 	marks := []ChartMark{}
 	add := func(at float64, label string) {
 		if at > 0 {
 			marks = append(marks, ChartMark{At: at, Label: label, Kind: "fault"})
 		}
 	}
-	for _, t := range Troubles(s) {
+	for _, t := range Troubles(s, w) {
 		letter := MarkOf(t.Backend).Letter
 		add(t.From, letter+" "+t.State)
-		add(t.To, letter+" recovers")
+		add(t.To, letter+" "+w.T("recovers"))
 	}
 	for i, b := range s.Backends {
-		add(b.AddAt.Seconds(), MarkOf(i).Letter+" joins")
-		add(b.DrainAt.Seconds(), MarkOf(i).Letter+" drains")
+		add(b.AddAt.Seconds(), MarkOf(i).Letter+" "+w.T("joins"))
+		add(b.DrainAt.Seconds(), MarkOf(i).Letter+" "+w.T("drains"))
 	}
-	for _, w := range []struct {
+	for _, away := range []struct {
 		scenario.Window
-		what string
-	}{{s.DependencyDown, "dependency"}, {s.BalancerDown, "balancer 1"}} {
-		if w.On() {
-			add(w.From.Seconds(), w.what+" down")
-			add(w.To.Seconds(), w.what+" back")
+		goes, comes string
+	}{{s.DependencyDown, "dependency down", "dependency back"}, {s.BalancerDown, "balancer 1 down", "balancer 1 back"}} {
+		if away.On() {
+			add(away.From.Seconds(), w.T(away.goes))
+			add(away.To.Seconds(), w.T(away.comes))
 		}
 	}
 	if s.Arrivals == "step" || s.Arrivals == "ramp" {
-		add(s.ChangeAt.Seconds(), fmt.Sprintf("rate ×%s", param.FormatFloat(s.Peak)))
+		add(s.ChangeAt.Seconds(), w.Say("rate ×{peak}", w.figured("peak", param.FormatFloat(s.Peak))))
 		if s.ChangeFor > 0 {
-			add((s.ChangeAt + s.ChangeFor).Seconds(), s.Arrivals+" over")
+			add((s.ChangeAt + s.ChangeFor).Seconds(), w.Say("{arrivals} over", named("arrivals", s.Arrivals)))
 		}
 	}
 	return marks

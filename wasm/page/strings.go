@@ -1,69 +1,107 @@
 package page
 
-// A Language is one that the page can be read in.
-type Language struct {
-	Code, Name string
-	tables     []map[string]string // from English; none for English itself
-}
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 
-// languages is the table of all, the first being what nobody has to choose. Another language is one file with its table
-// and one line here; a test says what it lacks.
-var languages = []Language{
-	{Code: "en", Name: "English"},
-	{Code: "fr", Name: "Français", tables: []map[string]string{french, frenchSchema}},
-}
+	"minilb/core/sim"
+)
+
+// A Language is one that the page can be read in.
+type Language struct{ Code, Name string }
+
+// languages is the table of all, the first being what nobody has to choose. Another language is one file,
+// site/static/CODE.json, and one line here; a test says what it lacks. The file is loaded when its language is chosen,
+// so that nobody waits for a language that they do not read.
+var languages = []Language{{"en", "English"}, {"fr", "Français"}}
 
 // Languages are all of them.
 func Languages() []Language { return languages }
 
 // Words are the texts of the page in one language. English texts are their own keys, so that the program reads as the
-// page does, and what a language lacks is shown in English rather than as the name of a key.
-type Words struct{ language Language }
+// page does, and what a language lacks is shown in English rather than as the name of a key. The zero Words are English.
+//
+// Two things stay English whatever the language: the lines of the transcript and the reasons of a pick, which are what
+// the proxy writes into its log, and all names: of backends, policies, flags, and of a policy's own terms such as p99.
+type Words struct {
+	code  string
+	table map[string]string
+}
 
-// WordsOf is the language of that code, or English.
-func WordsOf(code string) Words {
-	for _, l := range languages {
-		if l.Code == code {
-			return Words{l}
+// ReadWords reads a language's file: groups of texts by their English ones. The groups are for its readers.
+func ReadWords(code string, file []byte) (Words, error) {
+	var groups map[string]map[string]string
+	if err := json.Unmarshal(file, &groups); err != nil {
+		return Words{}, fmt.Errorf("page: the words of %s: %w", code, err)
+	}
+	w := Words{code, map[string]string{}}
+	for _, group := range groups {
+		for english, text := range group {
+			w.table[english] = text
 		}
 	}
-	return Words{languages[0]}
+	return w, nil
 }
 
 // T is a text in this language.
 func (w Words) T(english string) string {
-	if text, ok := w.find(english); ok {
+	if text, ok := w.table[english]; ok {
 		return text
 	}
 	return english
 }
 
-func (w Words) find(english string) (string, bool) {
-	for _, table := range w.language.tables {
-		if text, ok := table[english]; ok {
-			return text, true
-		}
-	}
-	return "", false
-}
-
 // Has says whether the language has that text of its own.
 func (w Words) Has(english string) bool {
-	_, ok := w.find(english)
-	return ok || w.language.tables == nil
+	_, ok := w.table[english]
+	return ok || w.table == nil
 }
 
 // Code is the language's tag, for the lang attribute.
 func (w Words) Code() string {
-	if w.language.Code == "" {
+	if w.code == "" {
 		return languages[0].Code
 	}
-	return w.language.Code
+	return w.code
 }
+
+// Say is a text in this language with its places filled; see sim.Template for what stands in braces.
+func (w Words) Say(english string, parts ...sim.Part) string {
+	return w.tongue().Say(english, parts...)
+}
+
+// Figure is a number, given as English writes it, as this language does: 2,5 s and 33 %.
+func (w Words) Figure(english string) string {
+	if w.table == nil {
+		return english
+	}
+	return strings.NewReplacer(".", w.T("."), "%", w.T("%")).Replace(english)
+}
+
+// tongue is what core needs to put its findings into this language. How a language writes numbers stands in its file:
+// its decimal sign, its percentage, and the number from which the plural begins.
+func (w Words) tongue() sim.Tongue {
+	if w.table == nil {
+		return sim.English
+	}
+	plural, err := strconv.ParseFloat(w.T("plural from"), 64)
+	one := func(n float64) bool { return n < plural }
+	if err != nil {
+		one = nil
+	}
+	return sim.Tongue{Template: w.T, Figure: w.Figure, One: one}
+}
+
+// named, counted and figured are what fills the places of a text.
+func named(place, name string) sim.Part             { return sim.Named(place, name) }
+func counted(place string, n int) sim.Part          { return sim.Counted(place, n) }
+func (w Words) figured(place, text string) sim.Part { return sim.Named(place, w.Figure(text)) }
 
 // control is a control whose help is in this language. Its name is the flag's, the same in all.
 func (w Words) control(k Control) Control {
-	k.Help = w.T(k.Help)
+	k.Help, k.Unit = w.T(k.Help), w.T(k.Unit)
 	for i := range k.Choices {
 		k.Choices[i].Help = w.T(k.Choices[i].Help)
 	}
@@ -73,5 +111,10 @@ func (w Words) control(k Control) Control {
 // Words are those of the page.
 func (m *Model) Words() Words { return m.words }
 
-// Speak chooses the page's language by its code; an unknown one is English.
-func (m *Model) Speak(code string) { m.words = WordsOf(code) }
+// Speak chooses the page's language.
+func (m *Model) Speak(w Words) {
+	m.words = w
+	if m.Notice != "" {
+		m.Load(m.opened) // what is wrong with a link is said in the language, too
+	}
+}

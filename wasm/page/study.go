@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"minilb/core/sim"
 )
 
 // Seeds is how many a study on the page plays: enough for intervals that tell policies apart, few enough to wait for.
@@ -15,6 +17,7 @@ type Study struct {
 	Seeds   int             `json:"seeds"`
 	Link    string          `json:"link"`
 	Results []StudiedPolicy `json:"results"`
+	Words   Words           `json:"-"` // in which it is spoken of
 }
 
 // A StudiedPolicy is one policy's.
@@ -63,11 +66,11 @@ func (s Study) Table() Table {
 		t.Policies = append(t.Policies, r.Algorithm)
 	}
 	for _, g := range studied {
-		line, seen := TableLine{Key: g.key, Head: g.head}, false
+		line, seen := TableLine{Key: g.key, Head: s.Words.T(g.head)}, false
 		for _, r := range s.Results {
 			i := r.interval(g.key)
 			seen = seen || i.Mean != nil && *i.Mean > 0
-			line.Cells = append(line.Cells, i.cell(g.text))
+			line.Cells = append(line.Cells, i.cell(s.Words, g.text))
 		}
 		if seen {
 			t.Lines = append(t.Lines, line)
@@ -84,26 +87,27 @@ func (r StudiedPolicy) interval(key string) Interval {
 	return r.Figures[at]
 }
 
-func (i Interval) cell(text func(float64) string) Cell {
+func (i Interval) cell(w Words, text func(float64) string) Cell {
 	switch {
 	case i.Mean == nil:
 		return Cell{Text: "–"}
 	case i.Low == nil || i.High == nil || *i.Low == *i.High:
-		return Cell{Text: text(*i.Mean), Exact: exact(*i.Mean)}
+		return Cell{Text: w.Figure(text(*i.Mean)), Exact: exact(*i.Mean)}
 	}
-	return Cell{Text: fmt.Sprintf("%s (%s to %s)", text(*i.Mean), text(max(0, *i.Low)), text(*i.High)), Exact: exact(*i.Mean)}
+	return Cell{Text: w.Say("{mean} ({low} to {high})", w.figured("mean", text(*i.Mean)), w.figured("low", text(max(0, *i.Low))),
+		w.figured("high", text(*i.High))), Exact: exact(*i.Mean)}
 }
 
-// Words says which differences from the first policy are more than chance.
-func (s Study) Words() string {
+// Summary says which differences from the first policy are more than chance.
+func (s Study) Summary() string {
 	if len(s.Results) == 0 {
 		return ""
 	}
-	said := []string{fmt.Sprintf("Means of %s, with the interval that holds the true mean 95 times of 100.", plural(s.Seeds, "seed"))}
+	said := []string{s.Words.Say("Means of {n?# seed|# seeds}, with the interval that holds the true mean 95 times of 100.", counted("n", s.Seeds))}
 	first := s.Results[0]
 	for _, other := range s.Results[1:] {
 		for _, g := range []struct{ key, head string }{{"latency_p99_ms", "p99"}, {"errors_requests", "number of errors"}} {
-			if said = append(said, difference(g.head, first, other, g.key)); said[len(said)-1] == "" {
+			if said = append(said, s.difference(g.head, first, other, g.key)); said[len(said)-1] == "" {
 				said = said[:len(said)-1]
 			}
 		}
@@ -112,18 +116,19 @@ func (s Study) Words() string {
 }
 
 // difference compares two intervals: those that overlap may be equal.
-func difference(head string, a, b StudiedPolicy, key string) string {
+func (s Study) difference(head string, a, b StudiedPolicy, key string) string {
 	x, y := a.interval(key), b.interval(key)
 	if x.Low == nil || y.Low == nil || x.High == nil || y.High == nil {
 		return ""
 	}
+	parts := []sim.Part{named("policy", b.Algorithm), named("figure", s.Words.T(head)), named("other", a.Algorithm)}
 	switch {
 	case *y.Low > *x.High:
-		return fmt.Sprintf("%s has a higher %s than %s.", b.Algorithm, head, a.Algorithm)
+		return s.Words.Say("{policy} has a higher {figure} than {other}.", parts...)
 	case *y.High < *x.Low:
-		return fmt.Sprintf("%s has a lower %s than %s.", b.Algorithm, head, a.Algorithm)
+		return s.Words.Say("{policy} has a lower {figure} than {other}.", parts...)
 	case *x.High == 0 && *y.High == 0:
 		return ""
 	}
-	return fmt.Sprintf("The %s of %s and %s may be the same: their intervals overlap.", head, a.Algorithm, b.Algorithm)
+	return s.Words.Say("The {figure} of {other} and {policy} may be the same: their intervals overlap.", parts...)
 }

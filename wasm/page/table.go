@@ -109,13 +109,21 @@ func shareOf(name string) func(Figures) float64 {
 	}
 }
 
+// head is a figure's name. A kind of failure stands under the sum with a dot before it; a backend's is a name already.
+func (w Words) head(g figure) string {
+	if kind, indented := strings.CutPrefix(g.head, "· "); indented {
+		return "· " + w.T(kind)
+	}
+	return w.T(g.head)
+}
+
 func factor(v float64) string { return significant(v, 3) }
 
 func (o Outcome) line(g figure) TableLine {
-	line := TableLine{Key: g.key, Head: g.head, First: g.first}
+	line := TableLine{Key: g.key, Head: o.Words.head(g), First: g.first}
 	for _, f := range o.Results {
 		v := g.value(f)
-		line.Cells = append(line.Cells, Cell{Text: g.text(v), Exact: exact(v), Best: g.lower && o.best(g, v)})
+		line.Cells = append(line.Cells, Cell{Text: o.Words.Figure(g.text(v)), Exact: exact(v), Best: g.lower && o.best(g, v)})
 	}
 	return line
 }
@@ -134,11 +142,11 @@ func (o Outcome) best(g figure, v float64) bool {
 }
 
 func (o Outcome) inWords(reference Figures) TableLine {
-	line := TableLine{Head: "than " + reference.Algorithm, First: true}
+	line := TableLine{Head: o.Words.Say("than {policy}", named("policy", reference.Algorithm)), First: true}
 	for _, f := range o.Results {
 		c := Cell{Words: true, Text: "–"}
 		if f.Algorithm != reference.Algorithm {
-			c.Text = Difference(f, reference)
+			c.Text = o.Words.Difference(f, reference)
 		}
 		line.Cells = append(line.Cells, c)
 	}
@@ -146,40 +154,40 @@ func (o Outcome) inWords(reference Figures) TableLine {
 }
 
 // Difference says in words how one policy's figures compare with another's: "p99 4.1 times lower, 12 errors fewer".
-func Difference(f, other Figures) string {
+func (w Words) Difference(f, other Figures) string {
 	var parts []string
-	if text := ratio("p99", f.Latency.P99, other.Latency.P99); text != "" {
+	if text := w.ratio("p99", f.Latency.P99, other.Latency.P99); text != "" {
 		parts = append(parts, text)
 	}
 	switch d := f.Errors + f.Dropped - other.Errors - other.Dropped; {
 	case d > 0:
-		parts = append(parts, plural(d, "failed request")+" more")
+		parts = append(parts, w.Say("{n?# failed request|# failed requests} more", counted("n", d)))
 	case d < 0:
-		parts = append(parts, plural(-d, "failed request")+" fewer")
+		parts = append(parts, w.Say("{n?# failed request|# failed requests} fewer", counted("n", -d)))
 	}
 	if len(parts) == 0 {
-		return "the same to within 5%"
+		return w.T("the same to within 5%")
 	}
 	return strings.Join(parts, ", ")
 }
 
 // ratio leaves out what is within 5%: that much is chance.
-func ratio(name string, a, b float64) string {
+func (w Words) ratio(name string, a, b float64) string {
 	switch {
 	case !(a > 0 && b > 0):
 		return ""
 	case a > 1.05*b:
-		return name + " " + times(a/b) + " higher"
+		return w.Say("{figure} {times} higher", named("figure", name), named("times", w.times(a/b)))
 	case b > 1.05*a:
-		return name + " " + times(b/a) + " lower"
+		return w.Say("{figure} {times} lower", named("figure", name), named("times", w.times(b/a)))
 	}
 	return ""
 }
 
 // times says small factors in percent, as people do.
-func times(factor float64) string {
+func (w Words) times(factor float64) string {
 	if factor < 1.5 {
-		return fmt.Sprintf("%.0f%%", (factor-1)*100)
+		return w.Figure(fmt.Sprintf("%.0f%%", (factor-1)*100))
 	}
-	return significant(factor, 2) + " times"
+	return w.Say("{n} times", w.figured("n", significant(factor, 2)))
 }

@@ -2,9 +2,8 @@ package page
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"minilb/core/lb"
 	"minilb/core/scenario"
@@ -37,14 +36,14 @@ func Record(events []lb.Event) Transcript {
 }
 
 // Note says how many events there were, and how many of them are listed.
-func (t Transcript) Note() string {
+func (t Transcript) Note(w Words) string {
 	switch {
 	case t.Total == 0:
-		return "Nothing changed about any backend: no checks, ejections or panic in this run."
+		return w.T("Nothing changed about any backend: no checks, ejections or panic in this run.")
 	case t.Total > len(t.Lines):
-		return fmt.Sprintf("The first %d of %s.", len(t.Lines), plural(t.Total, "event"))
+		return w.Say("The first {shown} of {n?# event|# events}.", counted("shown", len(t.Lines)), counted("n", t.Total))
 	}
-	return plural(t.Total, "event") + "."
+	return w.Say("{n?# event|# events}.", counted("n", t.Total))
 }
 
 // Class says whether a line takes a backend out, brings one back, or neither.
@@ -66,7 +65,7 @@ type ChartMark struct {
 }
 
 // Marks are the events that take a backend out or bring it back, each with the backend's letter.
-func (t Transcript) Marks(s scenario.Scenario) []ChartMark {
+func (t Transcript) Marks(s scenario.Scenario, w Words) []ChartMark {
 	letters := map[string]string{}
 	for i, b := range s.Backends {
 		letters[b.Name] = MarkOf(i).Letter
@@ -75,30 +74,23 @@ func (t Transcript) Marks(s scenario.Scenario) []ChartMark {
 	for _, l := range t.Lines {
 		switch l.Class() {
 		case "out":
-			marks = append(marks, ChartMark{l.At, letters[l.Backend] + " " + l.What, "out"})
+			marks = append(marks, ChartMark{l.At, strings.TrimSpace(letters[l.Backend] + " " + w.T(l.What)), "out"})
 		case "back":
-			marks = append(marks, ChartMark{l.At, letters[l.Backend] + " back", "back"})
+			marks = append(marks, ChartMark{l.At, strings.TrimSpace(letters[l.Backend] + " " + w.T("back")), "back"})
 		}
 	}
 	return marks
 }
 
 // Moments are the faults of the scenario and the events of the run, in the order of time.
-func (t Transcript) Moments(s scenario.Scenario) []ChartMark {
-	all := append(Planned(s), t.Marks(s)...)
+func (t Transcript) Moments(s scenario.Scenario, w Words) []ChartMark {
+	all := append(Planned(s, w), t.Marks(s, w)...)
 	slices.SortStableFunc(all, func(a, b ChartMark) int { return cmp.Compare(a.At, b.At) })
 	return all
 }
 
 // Ran says what a run was and how long it took.
 func Ran(o Outcome, ms float64) string {
-	return fmt.Sprintf("%s × %s, simulated in %s ms", plural(o.Scenario.Requests, "request"),
-		policies(len(o.Results)), strconv.FormatFloat(ms, 'f', 0, 64))
-}
-
-func policies(n int) string {
-	if n == 1 {
-		return "1 policy"
-	}
-	return strconv.Itoa(n) + " policies"
+	return o.Words.Say("{n?# request|# requests} × {policies?# policy|# policies}, simulated in {ms} ms",
+		counted("n", o.Scenario.Requests), counted("policies", len(o.Results)), counted("ms", int(ms+0.5)))
 }

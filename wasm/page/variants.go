@@ -1,12 +1,10 @@
 package page
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"minilb/core/param"
 	"minilb/core/scenario"
 )
 
@@ -26,9 +24,9 @@ func (m *Model) Keep(o Outcome, policy string) error {
 	f, ran := o.Of(policy)
 	switch {
 	case !ran:
-		return errors.New("there is nothing to keep yet")
+		return m.words.errorf("there is nothing to keep yet")
 	case len(m.variants) >= MaxVariants:
-		return fmt.Errorf("at most %d runs are kept; drop one first", MaxVariants)
+		return m.words.errorf("at most {n} runs are kept; drop one first", counted("n", MaxVariants))
 	}
 	letter := "A"
 	for slices.ContainsFunc(m.variants, func(v Variant) bool { return v.Letter == letter }) {
@@ -52,21 +50,25 @@ func (m *Model) VariantTable(o Outcome, policy string) Table {
 	if !ran || len(m.variants) == 0 {
 		return Table{}
 	}
-	all := Outcome{Scenario: o.Scenario}
+	all := Outcome{Scenario: o.Scenario, Words: o.Words}
 	for _, v := range m.variants {
 		kept := v.Figures
 		kept.Algorithm = v.Letter + " " + v.Policy
 		all.Results = append(all.Results, kept)
 	}
-	f.Algorithm = "now " + policy
+	f.Algorithm = NowColumn(o.Words, policy)
 	all.Results = append(all.Results, f)
 	return all.Table(all.Results[0].Algorithm)
 }
+
+// NowColumn heads the run on the page beside those that were kept.
+func NowColumn(w Words, policy string) string { return w.Say("now {policy}", named("policy", policy)) }
 
 // Changes says how the scenario on the page differs from a kept one: "consecutive-5xx 0 → 5". What changes arrivals is
 // said to, for then a difference may be chance.
 func (v Variant) Changes(now Outcome, policy string) string {
 	var said []string
+	w := now.Words
 	if v.Policy != policy {
 		said = append(said, v.Policy+" → "+policy)
 	}
@@ -80,16 +82,16 @@ func (v Variant) Changes(now Outcome, policy string) string {
 		}
 		other = other || slices.Contains(arrivalGroups, p.Group)
 		if p.Name == "backend" {
-			said = append(said, backendChanges(v.Scenario.Backends, s.Backends))
+			said = append(said, w.backendChanges(v.Scenario.Backends, s.Backends))
 			continue
 		}
-		said = append(said, fmt.Sprintf("%s %s → %s", p.Name, orNone(before.String()), orNone(p.String())))
+		said = append(said, fmt.Sprintf("%s %s → %s", p.Name, w.orNone(before.String()), w.orNone(p.String())))
 	}
 	switch {
 	case len(said) == 0:
-		return "the same scenario"
+		return w.T("the same scenario")
 	case other:
-		return strings.Join(said, ", ") + " (other arrivals: a small difference may be chance)"
+		return w.Say("{changes} (other arrivals: a small difference may be chance)", named("changes", strings.Join(said, ", ")))
 	}
 	return strings.Join(said, ", ")
 }
@@ -97,23 +99,23 @@ func (v Variant) Changes(now Outcome, policy string) string {
 // arrivalGroups are the parameters that change what arrives.
 var arrivalGroups = []string{"traffic"}
 
-func orNone(text string) string {
+func (w Words) orNone(text string) string {
 	if text == "" {
-		return "none"
+		return w.T("none")
 	}
 	return text
 }
 
 // backendChanges names the backends that are new, gone or different, and what of them is.
-func backendChanges(was, now []scenario.Backend) string {
+func (w Words) backendChanges(was, now []scenario.Backend) string {
 	var said []string
 	for _, b := range now {
 		i := slices.IndexFunc(was, func(other scenario.Backend) bool { return other.Name == b.Name })
 		if i < 0 {
-			said = append(said, "with "+b.Name)
+			said = append(said, w.Say("with {backend}", named("backend", b.Name)))
 			continue
 		}
-		before, after := param.Of(&was[i].Parts), param.Of(&b.Parts)
+		before, after := was[i].Parts.Params(), b.Parts.Params()
 		for _, p := range after.All() {
 			if old := before.Lookup(p.Name).String(); old != p.String() {
 				said = append(said, fmt.Sprintf("%s %s %s → %s", b.Name, p.Name, old, p.String()))
@@ -122,11 +124,11 @@ func backendChanges(was, now []scenario.Backend) string {
 	}
 	for _, b := range was {
 		if !slices.ContainsFunc(now, func(other scenario.Backend) bool { return other.Name == b.Name }) {
-			said = append(said, "without "+b.Name)
+			said = append(said, w.Say("without {backend}", named("backend", b.Name)))
 		}
 	}
 	if said == nil {
-		return "backends in another order"
+		return w.T("backends in another order")
 	}
 	return strings.Join(said, ", ")
 }

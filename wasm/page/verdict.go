@@ -1,7 +1,9 @@
 package page
 
-// Sentence is what the page says of a policy's run: core's verdict, word for word.
-func (o Outcome) Sentence(policy string) string { return o.Verdict(policy).Text }
+// Sentence is what the page says of a policy's run: core's verdict, in the page's language.
+func (o Outcome) Sentence(policy string) string {
+	return o.Words.tongue().Paragraph(o.Verdict(policy).Findings)
+}
 
 // bestOf is the policy that improves most on these figures, or they themselves.
 func bestOf(o Outcome, f Figures) Figures {

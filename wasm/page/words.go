@@ -30,17 +30,6 @@ func Percent(share float64) string {
 	return strconv.FormatFloat(share*100, 'f', 1, 64) + "%"
 }
 
-// wholePercent is a share inside a sentence; it says neither "all" nor "none" of what is merely close to it.
-func wholePercent(share float64) string {
-	switch {
-	case 0 < share && share < 0.005:
-		return "under 1%"
-	case 0.995 <= share && share < 1:
-		return "over 99%"
-	}
-	return strconv.FormatFloat(share*100, 'f', 0, 64) + "%"
-}
-
 func count(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // exact is the shortest text that reads back to the same bits, as in links.
@@ -54,11 +43,4 @@ func significant(v float64, digits int) string {
 	}
 	decimals := digits - 1 - int(math.Floor(math.Log10(rounded)))
 	return strconv.FormatFloat(rounded, 'f', max(0, decimals), 64)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

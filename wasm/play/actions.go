@@ -243,7 +243,7 @@ func (a *app) copy(text, done string) {
 
 func (a *app) offer(text string) {
 	var m markup
-	m.open("input", "type", "text", "readonly", "", "aria-label", "Copy this text", "value", text)
+	m.open("input", "type", "text", "readonly", "", "aria-label", a.t("Copy this text"), "value", text)
 	box := a.byID("copied")
 	box.SetInnerHTML(m.String())
 	box.QuerySelector("input").Underlying().Call("select")

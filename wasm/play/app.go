@@ -26,16 +26,18 @@ type app struct {
 
 	asked   asked   // the run in progress
 	shown   *result // the run on the page
+	stages  stages  // of the page that have yet to follow it
 	remedy  page.Remedy
-	seeds   int           // of the study that is asked for; 0 is none
-	study   page.Study    // the newest
-	removed int           // the backend that the view of keys takes away
-	draws   int           // of the sample in the third calculator
-	key     string        // that the person typed into the view of keys
-	keys    *page.KeyView // on the page
-	keysOf  string        // what they were made for
-	waiting bool          // a write to the address bar is on its way
-	since   float64       // the newest input
+	seeds   int              // of the study that is asked for; 0 is none
+	study   page.Study       // the newest
+	removed int              // the backend that the view of keys takes away
+	draws   int              // of the sample in the third calculator
+	key     string           // that the person typed into the view of keys
+	keys    *page.KeyView    // on the page
+	keysOf  string           // what they were made for
+	drawing *page.KeyDrawing // of their ring or table; nil where there is none
+	waiting bool             // a write to the address bar is on its way
+	since   float64          // the newest input
 }
 
 // asked is what a run was started for.
@@ -56,6 +58,7 @@ func openApp(loader, charts js.Value) {
 	a.model = page.Open(a.fragment())
 	a.translate()
 	a.runner = newRunner(loader, a)
+	a.stages = newStages(loader, a)
 	a.listen()
 	a.listenShare()
 	a.loaded()
@@ -80,7 +83,6 @@ func (a *app) changed(since float64) {
 	a.writeAddress()
 	a.buildIncidents()
 	a.markChanged()
-	a.setText("command", a.model.Command())
 }
 
 // writeAddress keeps the scenario in the address bar. While a slider moves it writes now and then, and at the end once
@@ -128,6 +130,7 @@ func (a *app) do(s page.Step) {
 		a.asked = asked{a.model.Ask(), a.since}
 		a.runner.start(s.Start, a.asked.model.Link, a.seeds)
 		a.state("running")
+		a.charts.Call("hold")
 		a.showProgressSoon(s.Start)
 	}
 	if s.Wake > 0 {

@@ -5,8 +5,8 @@ package main
 import (
 	"strings"
 
+	"minilb/core/sim"
 	"minilb/wasm/dom"
-
 	"minilb/wasm/page"
 )
 
@@ -14,13 +14,12 @@ import (
 // backend comes or goes; moving a slider changes its own row only.
 func (a *app) buildControls() {
 	var m markup
-	search(&m)
+	a.search(&m)
 	for _, g := range a.model.Groups() {
 		a.group(&m, g)
 	}
-	m.element("p", "Point at a control to read what it does.", "id", "hint", "aria-hidden", "true")
+	m.element("p", a.t("Point at a control to read what it does."), "id", "hint", "aria-hidden", "true")
 	a.controls.SetInnerHTML(m.String())
-	a.translateIn(a.controls)
 	a.forgetBadges()
 	a.markChanged()
 }
@@ -31,17 +30,17 @@ func (a *app) group(m *markup, g page.Group) {
 		open = was
 	}
 	m.open("details", "class", "group", "data-group", g.Name, when(open, "open"), "")
-	m.open("summary").element("span", g.Name).element("span", "", "class", "badge").close("summary")
+	m.open("summary").element("span", a.t(g.Name)).element("span", "", "class", "badge").close("summary")
 	m.open("div", "class", "inside")
 	if g.Name == "backends" {
 		a.cards(m)
 	}
-	rows(m, g.Main)
+	a.rows(m, g.Main, "")
 	if len(g.More) > 0 {
 		more := g.Name + " more"
 		m.open("details", "class", "more", "data-group", more, when(a.unfolded[more], "open"), "")
-		m.open("summary").text("more").element("span", "", "class", "badge").close("summary")
-		rows(m, g.More)
+		m.open("summary").text(a.t("more")).element("span", "", "class", "badge").close("summary")
+		a.rows(m, g.More, "")
 		m.close("details")
 	}
 	m.close("div").close("details")
@@ -54,18 +53,19 @@ func (a *app) cards(m *markup) {
 		m.open("div", "class", "top")
 		m.element("span", c.Mark.Letter, "class", "letter", "aria-hidden", "true").element("span", "", "class", swatch(c.Mark))
 		m.open("input", "type", "text", "class", "name", "value", c.Name, "data-name", number(c.Index), "maxlength", "32",
-			"spellcheck", "false", "aria-label", "name of backend "+c.Mark.Letter)
+			"spellcheck", "false", "aria-label", a.model.Words().Say("name of backend {letter}", sim.Named("letter", c.Mark.Letter)))
+		remove := a.model.Words().Say("Remove {backend}", sim.Named("backend", c.Name))
 		m.element("button", "×", "type", "button", "class", "icon", "data-remove", number(c.Index),
-			"aria-label", "Remove "+c.Name, "title", "Remove "+c.Name, when(!a.model.CanRemove(), "disabled"), "")
+			"aria-label", remove, "title", remove, when(!a.model.CanRemove(), "disabled"), "")
 		m.close("div")
 		m.element("p", "", "class", "error", "id", "name-"+number(c.Index)+"-error", "hidden", "")
-		rowsOf(m, c.Controls, " of "+c.Name)
+		a.rows(m, c.Controls, c.Name)
 		a.moreOf(m, c)
 		m.close("div")
 	}
 	m.open("div", "class", "foot")
-	m.element("button", "Add a backend", "type", "button", "data-do", "add", when(!a.model.CanAdd(), "disabled"), "")
-	m.element("button", "Reset everything", "type", "button", "data-do", "reset-all")
+	m.element("button", a.t("Add a backend"), "type", "button", "data-do", "add", when(!a.model.CanAdd(), "disabled"), "")
+	m.element("button", a.t("Reset everything"), "type", "button", "data-do", "reset-all")
 	m.close("div")
 }
 
@@ -73,25 +73,18 @@ func (a *app) cards(m *markup) {
 func (a *app) moreOf(m *markup, c page.Card) {
 	name := "card " + c.Name
 	m.open("details", "class", "more", "data-group", name, when(a.unfolded[name], "open"), "")
-	m.open("summary").text("service, queue, faults").element("span", changedText(c.Changed), "class", "badge", "id", "card-"+number(c.Index)+"-badge").close("summary")
-	rowsOf(m, c.More, " of "+c.Name)
+	m.open("summary").text(a.t("service, queue, faults")).element("span", a.model.Words().Changed(c.Changed), "class", "badge", "id", "card-"+number(c.Index)+"-badge").close("summary")
+	a.rows(m, c.More, c.Name)
 	m.close("details")
 }
 
-func changedText(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return number(n) + " changed"
-}
-
 // search is the field over all parameters.
-func search(m *markup) {
+func (a *app) search(m *markup) {
 	m.open("div", "class", "search")
-	m.element("label", "Search", "for", "search")
-	m.open("input", "type", "search", "id", "search", "placeholder", "parameters, such as retries", "spellcheck", "false", "autocapitalize", "off")
+	m.element("label", a.t("Search"), "for", "search")
+	m.open("input", "type", "search", "id", "search", "placeholder", a.t("parameters, such as retries"), "spellcheck", "false", "autocapitalize", "off")
 	m.element("output", "", "id", "found", "aria-live", "polite")
-	m.element("button", "Close", "type", "button", "class", "phone", "data-do", "sheet")
+	m.element("button", a.t("Close"), "type", "button", "class", "phone", "data-do", "sheet")
 	m.close("div")
 }
 
@@ -118,7 +111,7 @@ func (a *app) find(query string) {
 	}
 	text := ""
 	if query != "" {
-		text = number(found) + " found"
+		text = a.model.Words().Say("{n?# found|# found}", sim.Counted("n", found))
 	}
 	a.setText("found", text)
 }
@@ -136,17 +129,18 @@ func markClass(k page.Mark) string {
 	return class
 }
 
-func rows(m *markup, controls []page.Control) { rowsOf(m, controls, "") }
-
-// rowsOf writes one row for each control; owner completes the names that a screen reader says.
-func rowsOf(m *markup, controls []page.Control, owner string) {
+// rows writes one row for each control; the backend it belongs to, if any, completes the names that a screen reader says.
+func (a *app) rows(m *markup, controls []page.Control, owner string) {
 	for _, k := range controls {
 		class := "row"
 		if k.Changed {
 			class += " changed"
 		}
+		if k.Idle != "" {
+			class += " idle"
+		}
 		if k.Look == page.Checks {
-			checks(m, k, class)
+			a.checks(m, k, class)
 			continue
 		}
 		if k.Look != page.Slider {
@@ -154,30 +148,44 @@ func rowsOf(m *markup, controls []page.Control, owner string) {
 		}
 		m.open("div", "class", class, "id", k.ID+"-row", "data-help", k.Label+": "+k.Help)
 		m.open("label", "for", k.ID).text(k.Label).text(" ").element("span", k.Unit, "class", "unit").close("label")
-		field(m, k, owner)
-		reset(m, k, owner)
+		a.field(m, k, owner)
+		a.reset(m, k, owner)
+		why(m, k)
 		m.element("p", k.Help, "class", "quiet", "id", k.ID+"-help")
 		m.element("p", "", "class", "error", "id", k.ID+"-error", "aria-live", "polite", "hidden", "")
 		m.close("div")
 	}
 }
 
-func reset(m *markup, k page.Control, owner string) {
-	title := "Reset " + k.Label + owner + " to " + k.Default
+// why is the line that says why a control has no effect now.
+func why(m *markup, k page.Control) {
+	m.element("p", k.Idle, "class", "why", "id", k.ID+"-why", when(k.Idle == "", "hidden"), "")
+}
+
+func (a *app) reset(m *markup, k page.Control, owner string) {
+	title := a.model.Words().Say("Reset {name} to {value}", sim.Named("name", a.whose(k.Label, owner)), sim.Named("value", k.Default))
 	m.element("button", "↺", "type", "button", "class", "icon reset", "data-reset", k.ID, "title", title, "aria-label", title)
 }
 
 // spoken is what a screen reader calls a control: its name, whose it is, its unit.
-func spoken(k page.Control, owner string) string {
-	name := k.Label + owner
-	if k.Unit != "" {
-		name += ", in " + k.Unit
+func (a *app) spoken(k page.Control, owner string) string {
+	name := a.whose(k.Label, owner)
+	if k.Unit == "" {
+		return name
 	}
-	return name
+	return a.model.Words().Say("{name}, in {unit}", sim.Named("name", name), sim.Named("unit", k.Unit))
 }
 
-func field(m *markup, k page.Control, owner string) {
-	described := []string{"aria-label", spoken(k, owner), "aria-describedby", k.ID + "-help " + k.ID + "-error"}
+// whose is a name with the backend that it belongs to, if any.
+func (a *app) whose(name, owner string) string {
+	if owner == "" {
+		return name
+	}
+	return a.model.Words().Say("{name} of {backend}", sim.Named("name", name), sim.Named("backend", owner))
+}
+
+func (a *app) field(m *markup, k page.Control, owner string) {
+	described := []string{"aria-label", a.spoken(k, owner), "aria-describedby", k.ID + "-help " + k.ID + "-why " + k.ID + "-error"}
 	switch k.Look {
 	case page.Menu:
 		m.open("select", append(described, "id", k.ID, "data-set", k.ID)...)
@@ -189,7 +197,7 @@ func field(m *markup, k page.Control, owner string) {
 		m.open("span").open("input", append(described, "type", "checkbox", "id", k.ID, "data-switch", k.ID, when(k.Text == "true", "checked"), "")...).close("span")
 	case page.Slider:
 		m.open("input", "type", "range", "id", k.ID+"-slider", "data-slide", k.ID, "min", "0", "max", number(k.Stops-1),
-			"value", number(k.Position), "aria-label", k.Label+owner+", slider", "aria-valuetext", k.Spoken, "aria-describedby", k.ID+"-help")
+			"value", number(k.Position), "aria-label", a.whose(k.Label, owner)+", "+a.t("slider"), "aria-valuetext", k.Spoken, "aria-describedby", k.ID+"-help")
 		text(m, k, described)
 	default:
 		text(m, k, described)
@@ -202,10 +210,10 @@ func text(m *markup, k page.Control, described []string) {
 }
 
 // checks is a list of which several may be chosen.
-func checks(m *markup, k page.Control, class string) {
+func (a *app) checks(m *markup, k page.Control, class string) {
 	m.open("div", "id", k.ID+"-row", "data-help", k.Label+": "+k.Help, "class", strings.Replace(class, "row", "checkrow", 1))
 	m.open("div", "class", "checkhead").element("span", k.Label, "id", k.ID+"-label", "class", "label")
-	reset(m, k, "")
+	a.reset(m, k, "")
 	m.close("div")
 	m.open("div", "class", "checks", "role", "group", "aria-labelledby", k.ID+"-label")
 	for _, c := range k.Choices {
@@ -215,6 +223,7 @@ func checks(m *markup, k page.Control, class string) {
 		m.text(c.Name).close("label")
 	}
 	m.close("div")
+	why(m, k)
 	m.element("p", "", "class", "error", "id", k.ID+"-error", "aria-live", "polite", "hidden", "")
 	m.close("div")
 }
@@ -257,7 +266,7 @@ func (a *app) syncCard(id string) {
 		return
 	}
 	if badge := a.byID("card-" + number(i) + "-badge"); badge != nil {
-		badge.SetTextContent(changedText(a.model.CardChanges(i)))
+		badge.SetTextContent(a.model.Words().Changed(a.model.CardChanges(i)))
 	}
 }
 
@@ -289,7 +298,7 @@ func (a *app) complain(id string, err error) {
 		line.SetAttribute("hidden", "")
 		return
 	}
-	line.SetTextContent(err.Error())
+	line.SetTextContent(a.model.Words().Error(err))
 	line.RemoveAttribute("hidden")
 }
 
@@ -305,12 +314,32 @@ func (a *app) markChanged() {
 			e.SetTextContent(b.Text)
 		}
 	}
+	a.dim()
 }
 
-// forgetBadges is for when the headings are new, and empty.
+// dim marks the controls that have no effect now, each with the reason.
+func (a *app) dim() {
+	for _, e := range a.model.Effects() {
+		place := "idle " + e.ID
+		if a.written[place] == e.Why {
+			continue
+		}
+		a.written[place] = e.Why
+		if line := a.byID(e.ID + "-why"); line != nil {
+			line.SetTextContent(e.Why)
+			a.hide(e.ID+"-why", e.Why == "")
+			toggleClass(a.byID(e.ID+"-row"), "idle", e.Why != "")
+		}
+	}
+}
+
+// forgetBadges is for when the form is new: its headings are empty, its rows dimmed as they should be.
 func (a *app) forgetBadges() {
 	for _, b := range a.model.Badges() {
 		delete(a.written, "badge "+b.Section)
+	}
+	for _, e := range a.model.Effects() {
+		a.written["idle "+e.ID] = e.Why // as the rows have just been built
 	}
 }
 

@@ -5,9 +5,10 @@ package main
 import (
 	"strconv"
 	"strings"
+	"syscall/js"
 
+	"minilb/core/scenario"
 	"minilb/wasm/dom"
-
 	"minilb/wasm/page"
 )
 
@@ -18,7 +19,11 @@ func (a *app) instrument(policy string) {
 	a.showStudy()
 	a.calculators(policy)
 	a.showKeys(policy)
+	views().Call("show")
 }
+
+// views is views.js: the drawings that are no charts over time.
+func views() js.Value { return js.Global().Get("minilbViews") }
 
 // listenInstrument hears what its fields are told.
 func (a *app) listenInstrument() {
@@ -66,9 +71,12 @@ func (a *app) compareMore(do string, e dom.Event) {
 			a.setText("variants-note", err.Error())
 			return
 		}
+		kept := a.model.Variants()[len(a.model.Variants())-1]
+		views().Call("keep", kept.Letter, kept.Letter+" "+kept.Policy)
 	case "drop":
 		letter, _ := data(e.Target().Closest("button"), "letter")
 		a.model.Drop(letter)
+		views().Call("drop", letter)
 	case "study":
 		a.since, a.seeds = now(), page.Seeds
 		_, step := a.queue.Submit(now())
@@ -83,15 +91,15 @@ func (a *app) variants(policy string) {
 	o := a.shown.outcome
 	var m markup
 	for _, v := range a.model.Variants() {
-		m.open("li").element("strong", v.Letter+" "+v.Policy).text(" → now: " + v.Changes(o, policy) + " ")
-		m.element("button", "Drop "+v.Letter, "type", "button", "data-do", "drop", "data-letter", v.Letter).close("li")
+		m.open("li").element("strong", v.Letter+" "+v.Policy).text(" → " + a.t("now") + ": " + v.Changes(o, policy) + " ")
+		m.element("button", a.t("Drop")+" "+v.Letter, "type", "button", "data-do", "drop", "data-letter", v.Letter).close("li")
 	}
 	a.replace("variants-list", m.String())
 	a.setText("variants-note", "")
 	t := a.model.VariantTable(o, policy)
 	a.hide("variants-table", len(t.Lines) == 0)
 	if len(t.Lines) > 0 {
-		a.replace("variants-table", tableOf(t, "now "+policy))
+		a.replace("variants-table", tableOf(t, page.NowColumn(a.model.Words(), policy)))
 	}
 }
 
@@ -102,6 +110,7 @@ func (a *app) studied(text string) {
 		a.failed(err.Error())
 		return
 	}
+	study.Words = a.model.Words()
 	a.study, a.seeds = study, 0
 	a.showStudy()
 }
@@ -114,7 +123,7 @@ func (a *app) showStudy() {
 		a.setText("study-words", "")
 		return
 	}
-	a.setText("study-words", a.study.Words())
+	a.setText("study-words", a.study.Summary())
 	a.replace("study-table", tableOf(a.study.Table(), ""))
 }
 
@@ -127,7 +136,7 @@ func (a *app) calculators(policy string) {
 		for _, c := range list {
 			m.open("div", "class", "calculator").element("h3", c.Title).element("p", "", "class", "unit", "id", "calc-"+c.Name+"-rule")
 			if c.Name == "sample" {
-				m.open("p").element("label", "Draws ", "for", "draws").open("input", "type", "text", "inputmode", "numeric", "id", "draws", "data-ask", "draws",
+				m.open("p").element("label", a.t("Draws")+" ", "for", "draws").open("input", "type", "text", "inputmode", "numeric", "id", "draws", "data-ask", "draws",
 					"value", number(a.draws)).close("p")
 			}
 			m.element("p", "", "class", "sum", "id", "calc-"+c.Name).element("p", "", "class", "measured", "id", "calc-"+c.Name+"-measured").close("div")
@@ -137,7 +146,7 @@ func (a *app) calculators(policy string) {
 	for _, c := range list {
 		a.setText("calc-"+c.Name+"-rule", c.Rule)
 		a.setText("calc-"+c.Name, c.Sum)
-		a.setText("calc-"+c.Name+"-measured", "Simulated: "+c.Measured)
+		a.setText("calc-"+c.Name+"-measured", a.t("Simulated:")+" "+c.Measured)
 	}
 }
 
@@ -148,12 +157,13 @@ func (a *app) showKeys(policy string) {
 	if asked == a.keysOf {
 		return // filling a table takes longer than all the rest
 	}
-	a.keysOf, a.keys = asked, page.Keys(s, policy, a.removed)
+	a.keysOf, a.keys = asked, page.Keys(s, policy, a.removed, a.model.Words())
 	a.hide("keyview", a.keys == nil)
 	if a.keys == nil {
 		return
 	}
 	a.setText("keys-note", a.keys.Note)
+	a.drawKeys(s)
 	var m markup
 	for i, b := range s.Backends {
 		m.element("option", page.MarkOf(i).Before(b.Name), "value", number(i), when(i == a.keys.Removed, "selected"), "")
@@ -180,6 +190,35 @@ func (a *app) showKeys(policy string) {
 	a.sayKey()
 }
 
+// drawKeys draws the policy's ring or table, and writes the same as a table.
+func (a *app) drawKeys(s scenario.Scenario) {
+	a.drawing = a.keys.Drawing(s)
+	if a.drawing == nil {
+		views().Call("keys", "")
+		return
+	}
+	views().Call("keys", a.drawing.JSON())
+	heads, rows := a.keys.Table(s)
+	var m markup
+	m.open("table").open("thead").open("tr")
+	for _, head := range heads {
+		m.element("th", head, "scope", "col")
+	}
+	m.close("tr").close("thead").open("tbody")
+	for _, row := range rows {
+		m.open("tr").element("th", row[0], "scope", "row").element("td", row[1]).element("td", row[2]).close("tr")
+	}
+	m.close("tbody").close("table")
+	a.byID("keyring").QuerySelector("details .scroll").SetInnerHTML(m.String())
+}
+
+// mark shows on the drawing where a key lies.
+func (a *app) mark(c page.KeyCell) {
+	if a.drawing != nil {
+		views().Call("key", c.Key, a.drawing.At(c.Hash), c.Now, c.After)
+	}
+}
+
 func letterOf(backend int) string {
 	if backend < 0 {
 		return "–"
@@ -194,11 +233,12 @@ func (a *app) sayKey() {
 	}
 	if a.key == "" {
 		a.setText("keys-why", "")
-		a.setText("keys-say", "Point at a key, or type one of your own.")
+		a.setText("keys-say", a.t("Point at a key, or type one of your own."))
 		return
 	}
 	s := a.shown.outcome.Scenario
 	cell, why := a.keys.OfText(s, a.key)
+	a.mark(cell)
 	a.setText("keys-say", a.keys.Sentence(s, cell))
 	a.setText("keys-why", strings.Join(why, "\n"))
 }
@@ -207,6 +247,7 @@ func (a *app) sayKey() {
 func (a *app) onKey(e dom.Event) {
 	i, ok := a.cellAt(e)
 	if ok {
+		a.mark(a.keys.Cells[i])
 		a.setText("keys-say", a.keys.Sentence(a.shown.outcome.Scenario, a.keys.Cells[i]))
 		a.setText("keys-why", "")
 	}

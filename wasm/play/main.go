@@ -8,8 +8,10 @@ import (
 )
 
 func main() {
-	// A run allocates little that it keeps; a larger heap is cheaper than collecting it in the middle of a drag.
-	debug.SetGCPercent(400)
+	// A run allocates little that it keeps: memory is collected between runs, see tidy, and within one only when it is a
+	// long one. The limit is for scenarios that keep much.
+	debug.SetGCPercent(1600)
+	debug.SetMemoryLimit(512 << 20)
 	if js.Global().Get("document").IsUndefined() {
 		serve()
 		return

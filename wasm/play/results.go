@@ -4,63 +4,63 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strconv"
 	"syscall/js"
 
+	"minilb/core/sim"
 	"minilb/wasm/page"
 )
 
 // A result is a run on the page, kept so that another policy's charts can be shown without another run.
 type result struct {
 	asked   page.Asked
+	text    string // the JSON that the command line prints
 	outcome page.Outcome
 	courses []page.Course
 	series  js.Value
 	digest  string // as links carry it
+	steps   steps
 }
 
-// done shows a run: figures, sentence, charts, events, and how long it took from the movement of the hand.
-func (a *app) done(message js.Value) {
-	text := message.Get("json").String()
-	var digest page.Digest
-	err := json.Unmarshal([]byte(message.Get("digest").String()), &digest)
-	outcome, err2 := page.ReadOutcome(a.asked.model.Scenario, []byte(text), digest.Verdicts)
-	if err == nil {
-		err = err2
-	}
-	r := &result{asked: a.asked.model, outcome: outcome, courses: digest.Courses, series: message.Get("series"), digest: message.Get("mark").String()}
+// done shows a run, its numbers first.
+func (a *app) done(asked asked, message js.Value) {
+	heard := now()
+	r, err := readResult(asked.model, message)
 	if err != nil {
 		a.failed(err.Error())
 		return
 	}
+	r.outcome.Words = a.model.Words()
+	r.steps = stepsOf(asked.since, heard, message)
 	a.shown = r
-	a.setText("results-json", text)
 	a.state("running")
 	a.render()
-	a.setText("ran", page.Ran(outcome, message.Get("ms").Float()))
-	a.measure()
-	a.afterResult()
+	a.setText("ran", page.Ran(r.outcome, message.Get("ms").Float()))
+	a.byID("main").SetAttribute("data-link", r.asked.Link)
+	r.steps.written = now()
 }
 
-// measure notes the time from the input to the numbers, for people in the developer tools and for the tests.
-func (a *app) measure() {
-	end := now()
-	main := a.byID("main")
-	main.SetAttribute("data-last-ms", fmt.Sprintf("%.1f", end-a.asked.since))
-	main.SetAttribute("data-link", a.shown.asked.Link)
-	options := map[string]any{"start": a.asked.since, "end": end}
-	js.Global().Get("performance").Call("measure", "minilb: change to numbers", options)
+func readResult(asked page.Asked, message js.Value) (*result, error) {
+	r := &result{asked: asked, text: message.Get("json").String(), series: message.Get("series"), digest: message.Get("mark").String()}
+	var digest page.Digest
+	if err := json.Unmarshal([]byte(message.Get("digest").String()), &digest); err != nil {
+		return nil, err
+	}
+	var err error
+	r.courses = digest.Courses
+	r.outcome, err = page.ReadOutcome(asked.Scenario, []byte(r.text), digest.Verdicts)
+	return r, err
 }
 
 // failed says why there are no results; the last ones stay.
 func (a *app) failed(reason string) {
-	a.setText("verdict", reason)
+	a.setText("verdict", a.model.Words().Fault(reason))
 	a.hide("remedy", true)
 	a.state("failed")
 }
 
-// render shows the run for the policy that is chosen.
+// render shows the run for the policy that is chosen: the sentence and the figures now, the rest as stages after them.
 func (a *app) render() {
 	r := a.shown
 	policy := a.model.Showing(r.outcome)
@@ -70,13 +70,37 @@ func (a *app) render() {
 	a.byID("remedy").QuerySelector("button").SetTextContent(a.remedy.Label)
 	a.policies(policy)
 	a.compare(policy)
-	for i, f := range r.outcome.Results {
-		if f.Algorithm == policy && i < len(r.courses) {
-			a.transcript(r.courses[i].Transcript)
-			a.charts.Call("show", r.series, i, string(chartMeta(r, i)))
-		}
+	a.stages.begin()
+}
+
+// draw shows the charts in sight; charts.js draws the others when they come into sight.
+func (a *app) draw() {
+	r := a.shown
+	if i := r.place(a.model.Showing(r.outcome)); i >= 0 {
+		a.charts.Call("show", r.series, i, string(chartMeta(r, i, a.model.Words())))
 	}
+}
+
+// complete writes what is read later than the rest, or stands in folds.
+func (a *app) complete() {
+	r := a.shown
+	policy := a.model.Showing(r.outcome)
+	if i := r.place(policy); i >= 0 {
+		a.transcript(r.courses[i].Transcript)
+	}
+	a.setText("results-json", r.text)
+	a.setText("command", a.model.Command())
 	a.instrument(policy)
+	a.afterResult()
+}
+
+// place is where a policy stands among the results, -1 when it did not run.
+func (r *result) place(policy string) int {
+	at := slices.IndexFunc(r.outcome.Results, func(f page.Figures) bool { return f.Algorithm == policy })
+	if at >= len(r.courses) {
+		return -1
+	}
+	return at
 }
 
 // say changes the sentence, and only when it is another one: what is written is read out.
@@ -87,7 +111,7 @@ func (a *app) say(sentence string) {
 }
 
 // chartMeta is what the charts and the flow need beside the numbers, for the policy at that place.
-func chartMeta(r *result, at int) []byte {
+func chartMeta(r *result, at int, w page.Words) []byte {
 	type backend struct {
 		Name     string `json:"name"`
 		Letter   string `json:"letter"`
@@ -106,7 +130,7 @@ func chartMeta(r *result, at int) []byte {
 		Policies  []string         `json:"policies"`
 		Shown     string           `json:"shown"`
 		Balancers int              `json:"balancers"`
-	}{Events: r.courses[at].Transcript.Moments(s), Spans: r.courses[at].Spans, Troubles: page.Troubles(s), Balancers: max(1, s.BalancerCount)}
+	}{Events: r.courses[at].Transcript.Moments(s, w), Spans: r.courses[at].Spans, Troubles: page.Troubles(s, w), Balancers: max(1, s.BalancerCount)}
 	for i, b := range s.Backends {
 		k := page.MarkOf(i)
 		meta.Backends = append(meta.Backends, backend{b.Name, k.Letter, markClass(k), k.Colour, k.Hatched, b.Capacity})
@@ -126,13 +150,13 @@ func chartMeta(r *result, at int) []byte {
 // policies are the choice of whose charts are shown.
 func (a *app) policies(chosen string) {
 	var m markup
-	m.element("legend", "Charts show")
+	m.element("legend", a.t("Charts show"))
 	for _, f := range a.shown.outcome.Results {
 		m.open("label").open("input", "type", "radio", "name", "shown", "value", f.Algorithm, "data-show", f.Algorithm,
 			when(f.Algorithm == chosen, "checked"), "").text(f.Algorithm).close("label")
 	}
 	if _, ran := a.shown.outcome.Of(page.Reference); !ran {
-		m.element("button", "Compare with "+page.Reference, "type", "button", "data-do", "compare")
+		m.element("button", a.model.Words().Say("Compare with {policy}", sim.Named("policy", page.Reference)), "type", "button", "data-do", "compare")
 	}
 	a.replace("shown", m.String())
 }
@@ -147,7 +171,7 @@ func (a *app) replace(id, text string) {
 
 // compare is the table: a line for each figure, a column for each policy.
 func (a *app) compare(chosen string) {
-	a.byID("compare").QuerySelector(".scroll").SetInnerHTML(tableOf(a.shown.outcome.Table(chosen), chosen))
+	a.byID("compare").QuerySelector(":scope > .scroll").SetInnerHTML(tableOf(a.shown.outcome.Table(chosen), chosen))
 }
 
 // tableOf writes a table with the column of the chosen policy marked.
@@ -190,12 +214,20 @@ func cellClass(c page.Cell, shown bool) string {
 }
 
 func (a *app) transcript(t page.Transcript) {
-	a.setText("transcript-note", t.Note())
+	a.setText("transcript-note", t.Note(a.model.Words()))
+	if text := transcriptOf(t); a.written["transcript"] != text {
+		a.written["transcript"] = text
+		a.byID("transcript").QuerySelector("ol").SetInnerHTML(text)
+		a.charts.Call("lines")
+	}
+}
+
+func transcriptOf(t page.Transcript) string {
 	var m markup
 	for _, line := range t.Lines {
 		m.open("li", "class", line.Class())
 		m.element("button", line.Text, "type", "button", "data-at", strconv.FormatFloat(line.At, 'f', -1, 64))
 		m.close("li")
 	}
-	a.byID("transcript").QuerySelector("ol").SetInnerHTML(m.String())
+	return m.String()
 }

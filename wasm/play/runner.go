@@ -66,25 +66,33 @@ func (a *app) hear(message js.Value) {
 		a.progress(message.Get("done").Float())
 		return
 	case "done":
-		a.done(message)
+		asked := a.asked
+		a.finished(run) // the next run begins before this one is written
+		a.done(asked, message)
+		return
 	case "studied":
 		a.studied(message.Get("json").String())
 	case "failed":
 		a.failed(message.Get("message").String())
 	case "cancelled":
-		a.setText("ran", "Stopped: the figures are those of the run before.")
+		a.setText("ran", a.t("Stopped: the figures are those of the run before."))
 	}
 	a.finished(run)
 }
 
-// finished lets the queue go on; the page is idle when it shows what its controls say.
+// finished lets the queue go on.
 func (a *app) finished(run int) {
 	a.do(a.queue.Finished(run, now()))
 	if a.queue.Idle() {
 		a.progress(0)
-		if a.byID("main").GetAttribute("data-state") == "running" {
-			a.state("idle")
-		}
+		a.rest()
+	}
+}
+
+// rest says that the page is idle when all of it shows what its controls say.
+func (a *app) rest() {
+	if a.queue.Idle() && !a.stages.due && a.byID("main").GetAttribute("data-state") == "running" {
+		a.state("idle")
 	}
 }
 

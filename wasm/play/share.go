@@ -64,6 +64,8 @@ func (a *app) share(what string, button dom.Element) {
 		exports().Call("save", "minilb-results.json", a.byID("results-json").Underlying().Get("textContent").String(), "application/json")
 	case "csv", "series":
 		a.runner.export(what, a.shown.asked.Link)
+	case "table":
+		exports().Call("table", button.Closest("figure").Underlying())
 	case "png", "svg":
 		exports().Call("chart", button.Closest("figure").Underlying(), what)
 	case "present":
@@ -181,10 +183,14 @@ func (a *app) chartButtons() {
 		if figure.QuerySelector(".save") != nil {
 			continue
 		}
-		title := figure.QuerySelector("h2").Underlying().Get("textContent").String()
+		title := figure.QuerySelector("h2, h3").Underlying().Get("textContent").String()
 		var m markup
 		m.open("span", "class", "save", "role", "group", "aria-label", a.t("Save")+": "+title)
-		for _, f := range [][2]string{{"png", "PNG"}, {"svg", "SVG"}, {"series", "CSV"}} {
+		csv := "series" // a chart over time comes from the simulator, to the last digit
+		if figure.QuerySelector(".drawing") != nil {
+			csv = "table"
+		}
+		for _, f := range [][2]string{{"png", "PNG"}, {"svg", "SVG"}, {csv, "CSV"}} {
 			m.element("button", f[1], "type", "button", "data-share", f[0], "aria-label", a.t("Save")+": "+title+", "+f[1])
 		}
 		m.close("span")

@@ -18,6 +18,8 @@ type worker struct {
 	jobs      chan job
 	cancelled int // the newest run that is not wanted any more; those before it are not either
 	pause     pause
+	warm      warmth
+	worked    float64 // when the newest run was over
 	told      float64 // when the page last heard of progress
 }
 
@@ -27,6 +29,7 @@ type job struct {
 	seeds int // 0 is a run; more, a study
 
 	export string // the file to make instead of showing the results
+	rest   bool   // nobody has asked for anything for a while
 }
 
 const (
@@ -39,11 +42,15 @@ func serve() {
 	w := &worker{jobs: make(chan job, 16), pause: newPause()}
 	js.Global().Call("minilbListen", js.FuncOf(w.receive))
 	for j := range w.jobs {
-		if j.export != "" {
+		switch {
+		case j.rest:
+			w.rest()
+		case j.export != "":
 			export(j)
-		} else if j.run > w.cancelled {
+		case j.run > w.cancelled:
 			w.work(j)
-		} else {
+			w.restSoon()
+		default:
 			post(map[string]any{"kind": "cancelled", "run": j.run})
 		}
 	}
@@ -92,30 +99,45 @@ func export(j job) {
 }
 
 func (w *worker) work(j job) {
-	began := now()
-	w.told = began
-	s, err := scenario.Decode(j.link)
-	if err == nil && j.seeds > 0 {
-		w.study(j, s)
+	t := times{began: now()}
+	w.told = t.began
+	if j.seeds > 0 {
+		w.study(j)
 		return
 	}
-	var report sim.Report
-	if err == nil {
-		report, err = sim.Run(s, sim.Options{Series: true, Events: true, Progress: w.progress(j.run)})
-	}
+	report, err := play(j.link, &t, w.progress(j.run))
 	switch {
 	case err != nil:
 		post(map[string]any{"kind": "failed", "run": j.run, "message": err.Error()})
 	case report.Cancelled:
 		post(map[string]any{"kind": "cancelled", "run": j.run})
 	default:
-		w.deliver(j.run, report, began)
+		deliver(j.run, report, t)
+		w.warm.link = j.link
 	}
 }
 
+func play(link string, t *times, progress func(float64) bool) (sim.Report, error) {
+	s, err := scenario.Decode(link)
+	t.decoded = now()
+	if err != nil {
+		return sim.Report{}, err
+	}
+	report, err := sim.Run(s, sim.Options{Series: true, Events: true, Progress: progress})
+	t.simulated = now()
+	return report, err
+}
+
+// times are when the worker began with a run and was over with parts of it, on its own clock.
+type times struct{ began, decoded, simulated float64 }
+
 // study plays the scenario with many seeds.
-func (w *worker) study(j job, s scenario.Scenario) {
-	study, err := sim.Seeds(s, j.seeds, sim.Options{Progress: w.progress(j.run)})
+func (w *worker) study(j job) {
+	s, err := scenario.Decode(j.link)
+	var study sim.Study
+	if err == nil {
+		study, err = sim.Seeds(s, j.seeds, sim.Options{Progress: w.progress(j.run)})
+	}
 	switch {
 	case err != nil:
 		post(map[string]any{"kind": "failed", "run": j.run, "message": err.Error()})
@@ -143,16 +165,23 @@ func (w *worker) progress(run int) func(done float64) bool {
 	}
 }
 
-// deliver hands the results over. The JSON is the text that the command line prints; the series move without a copy.
-func (w *worker) deliver(run int, report sim.Report, began float64) {
+// deliver hands the results over; the series move without a copy.
+func deliver(run int, report sim.Report, t times) {
+	message := messageOf(run, report, t)
+	message["posted"] = now()
+	js.Global().Call("postMessage", message, []any{message["series"].(js.Value).Get("buffer")})
+}
+
+// messageOf is the results for the page. The JSON is the text that the command line prints.
+func messageOf(run int, report sim.Report, t times) map[string]any {
 	digest, err := json.Marshal(page.DigestOf(report))
 	if err != nil {
 		panic("play: " + err.Error()) // numbers and words
 	}
-	series := floats(page.Pack(report.Results, len(report.Scenario.Backends)))
-	message := map[string]any{"kind": "done", "run": run, "json": string(report.JSON()), "digest": string(digest), "mark": report.Digest(),
-		"series": series, "ms": now() - began}
-	js.Global().Call("postMessage", message, []any{series.Get("buffer")})
+	return map[string]any{"kind": "done", "run": run, "json": string(report.JSON()), "digest": string(digest), "mark": report.Digest(),
+		"series": floats(page.Pack(report.Results, len(report.Scenario.Backends))),
+		"ms":     now() - t.began, "origin": js.Global().Get("performance").Get("timeOrigin"),
+		"began": t.began, "decoded": t.decoded, "simulated": t.simulated}
 }
 
 func post(message map[string]any) { js.Global().Call("postMessage", message) }
