@@ -1,10 +1,11 @@
+//go:build !wasm
+
 package lb
 
 import "sync/atomic"
 
-// What the hot path counts in and publishes through. The pool, the policies and
-// the retry budget use these names, so that a target with one thread could do
-// without the cost of atomic operations.
+// What the hot path counts in and publishes through: the types of sync/atomic
+// where there are threads. WebAssembly has one; see the file beside this.
 type (
 	Int32          = atomic.Int32
 	Int64          = atomic.Int64
