@@ -113,7 +113,7 @@ func TestTheTableOfNeedsNamesParametersThatExist(t *testing.T) {
 		assert.True(t, ok, name)
 	}
 	for _, n := range needs {
-		for _, name := range strings.Fields(n.names) {
+		for _, name := range n.names {
 			known(name)
 		}
 		for _, w := range n.any {

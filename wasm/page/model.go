@@ -25,6 +25,7 @@ type Model struct {
 	opened   string // the address that was loaded last
 	sent     sent
 	words    Words
+	whys     []string // of needs, in the page's language
 	variants []Variant
 }
 

@@ -113,7 +113,7 @@ func (m *Model) Words() Words { return m.words }
 
 // Speak chooses the page's language.
 func (m *Model) Speak(w Words) {
-	m.words = w
+	m.words, m.whys = w, nil
 	if m.Notice != "" {
 		m.Load(m.opened) // what is wrong with a link is said in the language, too
 	}

@@ -159,7 +159,7 @@ func (a *app) rows(m *markup, controls []page.Control, owner string) {
 
 // why is the line that says why a control has no effect now.
 func why(m *markup, k page.Control) {
-	m.element("p", k.Idle, "class", "why", "id", k.ID+"-why", when(k.Idle == "", "hidden"), "")
+	m.element("p", k.Idle, "class", "why", "id", k.ID+"-idle", when(k.Idle == "", "hidden"), "")
 }
 
 func (a *app) reset(m *markup, k page.Control, owner string) {
@@ -185,7 +185,7 @@ func (a *app) whose(name, owner string) string {
 }
 
 func (a *app) field(m *markup, k page.Control, owner string) {
-	described := []string{"aria-label", a.spoken(k, owner), "aria-describedby", k.ID + "-help " + k.ID + "-why " + k.ID + "-error"}
+	described := []string{"aria-label", a.spoken(k, owner), "aria-describedby", k.ID + "-help " + k.ID + "-idle " + k.ID + "-error"}
 	switch k.Look {
 	case page.Menu:
 		m.open("select", append(described, "id", k.ID, "data-set", k.ID)...)
@@ -325,9 +325,9 @@ func (a *app) dim() {
 			continue
 		}
 		a.written[place] = e.Why
-		if line := a.byID(e.ID + "-why"); line != nil {
+		if line := a.byID(e.ID + "-idle"); line != nil {
 			line.SetTextContent(e.Why)
-			a.hide(e.ID+"-why", e.Why == "")
+			a.hide(e.ID+"-idle", e.Why == "")
 			toggleClass(a.byID(e.ID+"-row"), "idle", e.Why != "")
 		}
 	}

@@ -88,10 +88,10 @@ func TestWhatHasNoEffectIsDimmedSaysWhyAndStaysUsable(t *testing.T) {
 	p.do(`document.querySelector("[data-group=checks]").open = true`)
 	idle := `document.getElementById("fall-row").classList.contains("idle")`
 	assert.Equal(t, "true", p.text(`String(`+idle+`)`))
-	assert.Equal(t, "no effect now: only with --check-interval above 0", p.text(`document.getElementById("fall-why").textContent`))
+	assert.Equal(t, "no effect now: only with --check-interval above 0", p.text(`document.getElementById("fall-idle").textContent`))
 	assert.Equal(t, "false", p.text(`String(document.getElementById("fall").disabled)`))
 	p.slide("check-interval", 20)
-	p.wait(`!(` + idle + `) && document.getElementById("fall-why").hidden`)
+	p.wait(`!(` + idle + `) && document.getElementById("fall-idle").hidden`)
 	p.settle()
 	p.quiet()
 }

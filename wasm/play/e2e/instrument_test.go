@@ -201,7 +201,7 @@ func TestAMillionRequestsShowProgressSoonAndStopAtOnce(t *testing.T) {
 func TestOnAPhoneOneChartIsShownAndTheControlsAreASheet(t *testing.T) {
 	p := openTab(t, 360, 740)
 	p.open("")
-	shown := `[...document.querySelectorAll("#results figure:not(#flow)")].filter((f) => f.offsetParent).map((f) => f.id).join()`
+	shown := `[...document.querySelectorAll("#results > figure:not(#flow)")].filter((f) => f.offsetParent).map((f) => f.id).join()`
 	assert.Equal(t, "latency", p.text(shown))
 	p.press(`[data-tab="health"]`)
 	assert.Equal(t, "health", p.text(shown))
