@@ -1,8 +1,7 @@
 // Makes one HTML file of a built site: node single.mjs FOLDER OUT
-// It opens from a memory stick, without a server: scripts and styles stand inside it, the program as base64 of its
+// It opens from a memory stick, without a server: scripts stand inside it as styles always do, the program as base64 of its
 // Zstandard form, the worker as text that boot.js makes a Blob of, the other languages as what words.js would load. The
-// content policy names every script and style by
-// its digest, so nothing else can run in it.
+// content policy names every script and style by its digest, so nothing else can run in it.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +16,7 @@ const inert = (name, text) => {
   return text;
 };
 
-const scripts = [], styles = [];
+const scripts = [];
 const part = (name, text) => `<script type="text/plain" data-part="${name}">${inert(name, text)}</script>`;
 const parts = [
   part("worker.js", read("worker.js")), part("wasm_exec.js", read("wasm_exec.js")),
@@ -31,17 +30,13 @@ let page = read("index.html").replace(/<script defer src="([\w.-]+)\?v=\w+"><\/s
   scripts.push(digest(text));
   last.push(`<script>${text}</script>`);
   return "";
-}).replace(/<link rel="stylesheet" href="([\w.-]+)\?v=\w+">/g, (_, name) => {
-  const text = read(name);
-  styles.push(digest(text));
-  return `<style>${text}</style>`;
 }).replace(/<link rel="preload"[^>]*>\n/, "").replace(/<link rel="icon"[^>]*>/, () => `<link rel="icon" href="data:image/svg+xml;base64,${Buffer.from(read("icon.svg")).toString("base64")}">`);
 
 const code = inert("qrcode.js", read("qrcode.js"));
 scripts.push(digest(code));
 // Scripts were deferred; here they come after everything that they look at.
 const end = () => `${parts}\n<script>${code}</script>\n${last.join("\n")}\n</body>`;
-const policy = `default-src 'none'; script-src 'wasm-unsafe-eval' blob: ${scripts.join(" ")}; worker-src blob:; style-src ${styles.join(" ")}; ` +
+const policy = `default-src 'none'; script-src 'wasm-unsafe-eval' blob: ${scripts.join(" ")}; worker-src blob:; style-src ${/style-src ([^;]*)/.exec(page)[1]}; ` +
   "img-src data: blob:; base-uri 'none'; form-action 'none'";
 page = page.replace(/<\/body>/, end).replace(/(http-equiv="Content-Security-Policy" content=")[^"]*/, (_, start) => start + policy);
 if (/(?:src|href)="[\w.-]+\?v=/.test(page.replace(/<script[\s\S]*?<\/script>/g, ""))) throw new Error("a part of the page is still outside of it");
