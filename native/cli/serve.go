@@ -73,6 +73,10 @@ func printConfig(out io.Writer, config proxy.Config) error {
 }
 
 func serve(ctx context.Context, config proxy.Config, o proxy.Options) error {
+	// Listened for before anybody is told that the proxy runs: an early SIGHUP would end it.
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
 	p, err := proxy.Start(config, o)
 	if err != nil {
 		return err
@@ -84,17 +88,14 @@ func serve(ctx context.Context, config proxy.Config, o proxy.Options) error {
 	}
 	n := len(p.Status().Backends)
 	fmt.Fprintf(o.Log, "[minilb] listening on %s: %s over %d %s; %s\n", p.Addr(), config.Algorithm, n, plural("backend", n), status)
-	waitFor(ctx, p)
+	waitFor(ctx, p, again)
 	stop(p, o.Log)
 	return nil
 }
 
 // waitFor lets the proxy run until ctx ends. SIGHUP has the policy file read
 // again, as it has for most servers.
-func waitFor(ctx context.Context, p *proxy.Proxy) {
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, syscall.SIGHUP)
-	defer signal.Stop(again)
+func waitFor(ctx context.Context, p *proxy.Proxy, again <-chan os.Signal) {
 	for {
 		select {
 		case <-again:

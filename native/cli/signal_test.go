@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -42,6 +43,21 @@ func (p *process) said(pattern string) (found []string) {
 		return found != nil
 	}, 20*time.Second, 5*time.Millisecond, pattern)
 	return found
+}
+
+// followsItsPolicy waits until the policy file was looked at for the first time
+// since the start. The program listens before that.
+func (p *process) followsItsPolicy() {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		r, err := http.Get("http://" + p.address + "/_minilb/status")
+		if err != nil {
+			return false
+		}
+		defer r.Body.Close()
+		var status struct{ Policy struct{ Read float64 } }
+		return json.NewDecoder(r.Body).Decode(&status) == nil && status.Policy.Read > 0
+	}, 20*time.Second, 5*time.Millisecond, "the policy file is not looked at")
 }
 
 // slowServer answers when it is told to.
@@ -121,6 +137,7 @@ func sighupReadsThePolicyFile(t *testing.T, binary string) {
 	write("backends: [b1=127.0.0.1:9]\n")
 	require.NoError(t, os.Link(unwatched, policy))
 	p := newProcess(t, binary, "--policy", policy)
+	p.followsItsPolicy() // or its first look would find what is written now
 	write("backends: [b1=127.0.0.1:9, b2=127.0.0.1:9]\n")
 	time.Sleep(100 * time.Millisecond)
 	assert.NotContains(t, p.log.String(), "b2 added", "not by itself")

@@ -1,7 +1,6 @@
 package forward
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -47,11 +46,12 @@ func (x *exchange) head(from http.Header) {
 	}
 }
 
-// answerFault says which backend gave no answer, and why.
+// answerFault says which backend gave no answer, and why. What the client did
+// wrong it is told without a backend's name: none is to blame.
 func (x *exchange) answerFault() {
 	a := &x.now
 	x.release(a.outcome)
-	status := http.StatusBadGateway
+	status, why := http.StatusBadGateway, "backend "+a.lease.Name()+": "+a.why
 	switch a.outcome.Kind {
 	case lb.TimedOut:
 		status = http.StatusGatewayTimeout
@@ -59,10 +59,10 @@ func (x *exchange) answerFault() {
 		if a.fault == 0 {
 			panic(http.ErrAbortHandler) // nobody is there to read an answer
 		}
-		status = a.fault
+		status, why = a.fault, a.why
 	}
 	x.head(nil)
-	say(x.w, status, fmt.Sprintf("backend %s: %s", a.lease.Name(), a.why))
+	say(x.w, status, why)
 }
 
 // mark sets the fields that say what minilb did, and the cookie that keeps the
@@ -145,9 +145,8 @@ func (x *exchange) copyTrailer() {
 	if len(trailer) == 0 {
 		return
 	}
-	removeHopByHop(trailer)
 	h := x.w.Header()
-	for name, values := range trailer {
+	for name, values := range trailing(trailer) {
 		if !announced(h, name) {
 			name = http.TrailerPrefix + name
 		}

@@ -30,9 +30,11 @@ type exchange struct {
 	now   attempt
 	trail string // b2:500,b3:200
 	note  string // why there was no retry
-	marks [4]string
-	done  Finished
-	bare  incoming // in, of a request without a body
+
+	denied int // the status, when no attempt was made
+	marks  [4]string
+	done   Finished
+	bare   incoming // in, of a request without a body
 }
 
 // An attempt is one try at one backend, from its lease to its release.
@@ -121,7 +123,7 @@ func (x *exchange) prepareOut(b lb.Backend) {
 	if o.Method == "" {
 		*o = Outgoing{
 			Method: x.r.Method, Target: x.r.Target, Host: x.r.Host, Header: x.r.Header,
-			Length: x.r.Length, Trailer: x.r.Trailer, Hold: x.hold, Informational: x.informational(),
+			Length: x.r.Length, Trailer: x.r.trailers(), Hold: x.hold, Informational: x.informational(),
 			Memory: &x.m.upstream,
 		}
 		o.Extra = x.Fields.next(&x.r, x.m, x.extra[:0])

@@ -58,7 +58,7 @@ func (f *Fields) next(r *Request, m *Memory, extra []string) []string {
 		extra = append(extra, "Connection", "Upgrade", "Upgrade", protocol)
 	}
 	if r.Trailer != nil {
-		if names := trailerNames(r.Trailer()); names != "" {
+		if names := trailerNames(trailing(r.Trailer())); names != "" {
 			extra = append(extra, "Trailer", names)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"minilb/core/lb"
@@ -26,12 +25,10 @@ type Handler struct {
 	StickyCookie   string        // name of the cookie that keeps a client on its backend; empty: off
 	QueueTimeout   time.Duration // longest wait in front of a full pool; 0: none
 	RequestTimeout time.Duration // longest time of a request with all its attempts; 0: no limit
-	BodyTimeout    time.Duration // longest wait for a piece of a request's body; 0: no limit
+	BodyTimeout    time.Duration // longest wait for a piece of a request's body, and of an upgraded connection one end of which has ended; 0: no limit
 	RetryBuffer    int64         // longest body that is kept to be sent again
 
 	Observe Observer // told of attempts and requests; nil: nobody
-
-	tunnels sync.WaitGroup
 }
 
 // ServeHTTP takes a request of net/http's server through its life.
@@ -53,36 +50,20 @@ func (h *Handler) Forward(ctx context.Context, w http.ResponseWriter, r *Request
 	h.serve(m.begin(h, ctx, w, r))
 }
 
-// WaitTunnels returns when no upgraded connection is left, or ctx ends. Those
-// that are left end with the context of their requests. Call it when the
-// server takes no new requests: its own shutdown does not know of upgrades.
-func (h *Handler) WaitTunnels(ctx context.Context) {
-	if ctx.Err() != nil {
-		return
-	}
-	ended := make(chan struct{})
-	go func() {
-		h.tunnels.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
-}
-
+// serve has the request leave the budget at its very end, an upgraded one as
+// well: whoever finds the budget empty finds every lease given back.
 func (h *Handler) serve(x *exchange) {
-	if x.r.Method == http.MethodConnect {
-		// A tunnel through a load balancer has no use and many abuses.
-		say(x.w, http.StatusMethodNotAllowed, "CONNECT is not forwarded")
-		return
-	}
-	if h.Observe != nil {
-		defer x.finished(h.Now())
-	}
+	began := h.Now()
 	x.begin()
 	defer x.life.End()
+	if h.Observe != nil {
+		defer x.finished(began)
+	}
 	defer x.leaveBody()
+	if status, why := x.r.refusal(); status != 0 {
+		x.deny(status, why)
+		return
+	}
 	if err := x.readSmall(); err != nil {
 		x.refuseBody(err)
 		return
@@ -170,19 +151,24 @@ func (x *exchange) refuse(err error) {
 	if errors.Is(err, errGone) {
 		return
 	}
-	x.head(nil)
 	x.w.Header().Set("Retry-After", "1")
-	say(x.w, http.StatusServiceUnavailable, err.Error())
+	x.deny(http.StatusServiceUnavailable, err.Error())
 }
 
 // refuseBody answers a client that did not send the body it had announced.
 func (x *exchange) refuseBody(err error) {
-	x.head(nil)
 	status := http.StatusBadRequest
 	if fault, is := errors.AsType[*clientFault](err); is {
 		status = fault.status
 	}
-	say(x.w, status, err.Error())
+	x.deny(status, err.Error())
+}
+
+// deny answers a request that no attempt was made of.
+func (x *exchange) deny(status int, why string) {
+	x.denied = status
+	x.head(nil)
+	say(x.w, status, why)
 }
 
 // say sends a one-line answer.

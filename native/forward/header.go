@@ -71,6 +71,10 @@ func responseHeader(to, from http.Header) {
 		switch name {
 		case backendField, attemptsField, noteField:
 			delete(to, name)
+		case "Trailer":
+			if names := announcing(values); names != nil {
+				to[name] = names
+			}
 		default:
 			to[name] = values
 		}

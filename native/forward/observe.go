@@ -64,7 +64,7 @@ func (x *exchange) status() int {
 	case x.trail == "" && x.ctx.Err() != nil:
 		return 0
 	case x.trail == "":
-		return http.StatusServiceUnavailable
+		return x.denied
 	case a.outcome.Kind == lb.Cancelled:
 		return a.fault
 	case a.status != 0:

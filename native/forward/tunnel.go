@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"minilb/core/lb"
 )
@@ -32,8 +34,6 @@ func (x *exchange) tunnel() {
 	a.outcome.Latency = max(1, x.Now().Sub(a.lease.Start))
 	protocol := a.header["Upgrade"]
 	x.head(a.header)
-	x.tunnels.Add(1)
-	defer x.tunnels.Done()
 	up, able := a.resp.(Upgrader)
 	client, buffered, err := http.NewResponseController(x.w).Hijack()
 	if !able || err != nil {
@@ -44,12 +44,14 @@ func (x *exchange) tunnel() {
 	defer backend.Close()
 	h := x.w.Header()
 	h["Connection"], h["Upgrade"] = []string{"Upgrade"}, protocol
+	// The server has no part in the connection any more: what ends the request
+	// must end this as well, also while the client takes nothing of the head.
+	stop := context.AfterFunc(x.ctx, func() { _, _ = client.Close(), backend.Close() })
+	defer stop()
 	if writeSwitch(buffered.Writer, h, early) != nil {
 		return // the client has left
 	}
-	stop := context.AfterFunc(x.ctx, func() { _, _ = client.Close(), backend.Close() })
-	defer stop()
-	join(client, unread(buffered.Reader, client), backend)
+	join(client, unread(buffered.Reader, client), backend, x.BodyTimeout)
 }
 
 // unread is what a server has read already, and then the connection itself:
@@ -74,22 +76,55 @@ func writeSwitch(w *bufio.Writer, h http.Header, early []byte) error {
 }
 
 // join copies both ways until both have ended. An end is passed on as one: the
-// other direction may go on.
-func join(client net.Conn, said io.Reader, backend net.Conn) {
-	var up sync.WaitGroup
-	up.Go(func() { pass(backend, said, client) })
-	pass(client, backend, backend)
-	up.Wait()
+// other direction may go on, until it falls silent for too long. An end that has
+// only lost its network would hold the other for ever.
+func join(client net.Conn, said io.Reader, backend net.Conn, silence time.Duration) {
+	up := &direction{from: client, to: backend, reader: said, silence: silence}
+	down := &direction{from: backend, to: client, reader: backend, silence: silence}
+	var running sync.WaitGroup
+	running.Go(func() {
+		up.pass()
+		down.remain()
+	})
+	down.pass()
+	up.remain()
+	running.Wait()
 }
 
-// pass copies from r, which reads conn from, to another connection. An error,
-// unlike an end, is the end of both.
-func pass(to net.Conn, r io.Reader, from net.Conn) {
+// A direction is one of the two of a tunnel.
+type direction struct {
+	from, to net.Conn
+	reader   io.Reader     // of from, and of what was read of it before
+	silence  time.Duration // longest wait for a piece when the other has ended; 0: no limit
+	last     atomic.Bool   // the other has ended
+}
+
+// pass copies until the end. An error, unlike an end, is that of both.
+func (d *direction) pass() {
 	buffer := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buffer)
-	_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{r}, buffer[:])
-	half, able := to.(interface{ CloseWrite() error })
+	_, err := io.CopyBuffer(struct{ io.Writer }{d.to}, struct{ io.Reader }{d}, buffer[:])
+	half, able := d.to.(interface{ CloseWrite() error })
 	if err != nil || !able || half.CloseWrite() != nil {
-		_, _ = to.Close(), from.Close()
+		_, _ = d.to.Close(), d.from.Close()
 	}
 }
+
+// Read waits for the next piece.
+func (d *direction) Read(p []byte) (int, error) {
+	if d.last.Load() {
+		d.bound()
+	}
+	return d.reader.Read(p)
+}
+
+// remain says that the other direction has ended. It is said before the
+// deadline is set: a read begins with it or is under way, and both are bound.
+func (d *direction) remain() {
+	if d.silence > 0 {
+		d.last.Store(true)
+		d.bound()
+	}
+}
+
+func (d *direction) bound() { _ = d.from.SetReadDeadline(time.Now().Add(d.silence)) }

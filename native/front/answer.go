@@ -48,13 +48,23 @@ func (a *answer) init(c *conn) {
 
 // begin is a new request's. head and close were set by its head.
 func (a *answer) begin() {
-	if len(a.header) > maxKept {
-		a.header = http.Header{}
-	}
 	clear(a.header)
 	a.out, a.status, a.framed, a.left, a.later = a.out[:0], 0, byNothing, 0, a.later[:0]
 	a.failed = nil
 	a.c.uploading.Store(a.c.body != nil && !a.c.body.buffered())
+}
+
+// trim gives back what a large head took.
+func (a *answer) trim() {
+	if len(a.header) > maxKept {
+		a.header = http.Header{}
+	}
+	if cap(a.fields) > 2*maxKept {
+		a.fields = nil
+	}
+	if cap(a.later) > maxKept {
+		a.later = nil
+	}
 }
 
 // Header is the fields of the next head, and after it the trailers.

@@ -64,9 +64,10 @@ func (a *answer) passes(name string, said bool) bool {
 	return !framesMessage(name)
 }
 
-// framesMessage names the fields that say where a message ends.
+// framesMessage names the fields that say where a message ends, in whatever
+// case somebody has put them into the map.
 func framesMessage(name string) bool {
-	return name == "Content-Length" || name == "Transfer-Encoding"
+	return equalFold(name, "content-length") || equalFold(name, "transfer-encoding")
 }
 
 // bodiless says whether an answer of a status never has a body.
@@ -127,7 +128,7 @@ func (a *answer) trailers(b []byte) []byte {
 		b = appendField(b, field{name, a.header[name]})
 	}
 	for _, f := range a.sortedAll() {
-		if name, is := strings.CutPrefix(f.name, http.TrailerPrefix); is && mayTrail(name) {
+		if name, is := strings.CutPrefix(f.name, http.TrailerPrefix); is && mayTrail(textproto.CanonicalMIMEHeaderKey(name)) {
 			b = appendField(b, field{name, f.values})
 		}
 	}

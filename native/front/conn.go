@@ -68,6 +68,7 @@ type conn struct {
 	request   forward.Request
 	header    http.Header
 	values    []string
+	large     bool // the request's head is
 	memory    forward.Memory
 	answer    answer
 	body      *body
@@ -89,7 +90,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	if raw == nil {
 		return nil
 	}
-	c := &conn{server: s, nc: nc, raw: raw, buf: make([]byte, firstBuffer), header: http.Header{}}
+	c := &conn{server: s, nc: nc, raw: raw, buf: make([]byte, firstBuffer)}
 	c.step = c.turn
 	c.began.Store(int64(s.now()))
 	c.watch.Store(newWatch(s))

@@ -69,6 +69,7 @@ func (c *conn) parse() verdict {
 	v := c.parseHead(text)
 	if v == taken {
 		c.r = end
+		c.large = len(text) > maxKeptText || len(c.header) > maxKept
 	}
 	return v
 }
@@ -207,18 +208,18 @@ func (c *conn) fields(text string, m *marks) (sound bool) {
 	}
 }
 
-// maxKept is the longest header whose map is used again.
-const maxKept = 32
+// What is longer is not kept while the connection rests.
+const (
+	maxKept     = 32      // fields
+	maxKeptText = 4 << 10 // bytes of a head
+)
 
 // clear makes room for another header.
 func (c *conn) clear() {
-	if len(c.header) > maxKept {
+	if c.header == nil {
 		c.header = http.Header{}
 	}
 	clear(c.header)
-	if cap(c.values) > 2*maxKept {
-		c.values = nil
-	}
 	c.values = c.values[:0]
 }
 

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"minilb/native/forward"
@@ -79,7 +80,8 @@ func (s *Server) now() time.Duration { return time.Since(s.start) }
 func (s *Server) Others() net.Listener { return s.others }
 
 // Run takes connections until the server is shut down or closed, and returns
-// http.ErrServerClosed then.
+// http.ErrServerClosed then. A listener that fails for good closes the server:
+// one that answers old connections and hears no new ones helps nobody.
 func (s *Server) Run(l net.Listener) error {
 	s.mu.Lock()
 	s.listener, s.others.address = l, l.Addr()
@@ -109,6 +111,7 @@ func (s *Server) accept(l net.Listener) error {
 		case s.closing.Load():
 			return http.ErrServerClosed
 		case !temporary(err):
+			_ = s.Close()
 			return err
 		default: // no descriptors left, most likely: some will be given back
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
@@ -117,7 +120,18 @@ func (s *Server) accept(l net.Listener) error {
 	}
 }
 
+// temporary says whether accept(2) may do better next time. Package net does
+// not count all that tells of a lack, or of one connection rather than of the
+// listener.
 func temporary(err error) bool {
+	for _, passing := range [...]syscall.Errno{
+		syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET, syscall.EPROTO, syscall.EPERM,
+		syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH,
+	} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
 	var t interface{ Temporary() bool }
 	return errors.As(err, &t) && t.Temporary()
 }

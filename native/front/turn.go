@@ -8,18 +8,22 @@ import (
 	"net/http"
 	"runtime"
 	"syscall"
+
+	"minilb/native/forward"
 )
 
 // turn is called by the descriptor, first without knowing and then whenever
 // there is something to read. Requests are answered inside of it: the
 // descriptor remembers what comes meanwhile, and the read that would say that
 // there is nothing yet is not made. What it cannot remember is an end that
-// came together with the last bytes: the look-out finds that.
+// came together with the last bytes: the look-out finds that, if a phase began
+// with them, for it looks once into each. If none did, that read is made.
 func (c *conn) turn(fd uintptr) (done bool) {
 	if c.r < c.w && c.work() {
 		return true
 	}
 	for {
+		began := c.since()
 		switch got, whole := c.read(int(fd)); {
 		case got < 0:
 			return false
@@ -28,7 +32,7 @@ func (c *conn) turn(fd uintptr) (done bool) {
 			return true
 		case c.work():
 			return true
-		case whole:
+		case whole && c.since() != began:
 			return false // the socket is empty, as far as epoll(7) is to be believed
 		}
 	}
@@ -148,7 +152,18 @@ func (c *conn) exchange() (again bool) {
 	if !whole || c.answer.close {
 		return false
 	}
+	c.trim()
 	return c.enter(idle)
+}
+
+// trim gives back what a large request or answer took: the connection may rest
+// for long, and there may be many. An ordinary one keeps what it has.
+func (c *conn) trim() {
+	if c.large || len(c.answer.header) > maxKept {
+		c.large, c.header, c.values, c.memory = false, nil, nil, forward.Memory{}
+		c.request = forward.Request{Remote: c.request.Remote, Memory: &c.memory}
+	}
+	c.answer.trim()
 }
 
 // forward has the request answered, and says whether the answer is whole.

@@ -40,7 +40,7 @@ type Times struct {
 	RequestTimeout        time.Duration `param:"request-timeout" unit:"s" range:"0s,24h" default:"0" help:"longest time of a request with all its attempts; 0 = no limit"`
 	RetryBuffer           int           `param:"retry-buffer" unit:"bytes" range:"0,1073741824" default:"65536" help:"longest request body that is kept to be sent again"`
 	ClientHeaderTimeout   time.Duration `param:"client-header-timeout" unit:"s" range:"1ms,1h" default:"10" help:"longest time a client may take to send a request's head" advanced:"true"`
-	ClientBodyTimeout     time.Duration `param:"client-body-timeout" unit:"s" range:"1ms,24h" default:"30" help:"longest wait for a client to send a piece of its body, or to take a piece of its answer" advanced:"true"`
+	ClientBodyTimeout     time.Duration `param:"client-body-timeout" unit:"s" range:"1ms,24h" default:"30" help:"longest wait for a client to send a piece of its body, or to take a piece of its answer, and for either end of an upgraded connection when the other has ended" advanced:"true"`
 	ClientIdleTimeout     time.Duration `param:"client-idle-timeout" unit:"s" range:"1ms,24h" default:"60" help:"how long a client's connection is kept between two requests" advanced:"true"`
 	ShutdownTimeout       time.Duration `param:"shutdown-timeout" unit:"s" range:"0s,1h" default:"10" help:"how long requests in flight may take to end when the proxy is stopped" advanced:"true"`
 }

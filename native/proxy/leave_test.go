@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"minilb/core/lb"
 )
 
 // quietAndBlameless says that nothing is in flight and no failure was counted.
@@ -57,22 +59,65 @@ func TestClientThatLeavesInTheMiddleIsNoFailureOfTheBackend(t *testing.T) {
 	}
 }
 
+// A watched listener tells when the proxy waits for more than its clients have
+// sent.
+type watched struct {
+	net.Listener
+	sent  int           // bytes, by each client
+	waits chan struct{} // once for each client
+}
+
+func (w *watched) Accept() (net.Conn, error) {
+	conn, err := w.Listener.Accept()
+	return &watchedConn{Conn: conn, of: w}, err
+}
+
+type watchedConn struct {
+	net.Conn
+	of   *watched
+	read int
+}
+
+// Read is called by one at a time.
+func (c *watchedConn) Read(p []byte) (int, error) {
+	if c.read == c.of.sent {
+		c.of.waits <- struct{}{}
+	}
+	n, err := c.Conn.Read(p)
+	c.read += n
+	return n, err
+}
+
 func TestRetryDoesNotWaitForAClientThatIsStillSending(t *testing.T) {
-	busy := func(conn net.Conn, in *bufio.Reader) {
+	const half = "PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"
+	waits := make(chan struct{}, 8)
+	busy := serveWire(t, func(conn net.Conn, in *bufio.Reader) {
 		readHead(in)
-		_, _ = io.ReadFull(in, make([]byte, 9)) // the chunk: the body is under way
+		_, _ = io.ReadFull(in, make([]byte, 9)) // the chunk
+		<-waits                                 // the proxy reads on
 		_, _ = io.WriteString(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy")
 		readHead(in)
+	})
+	c := Default()
+	quiet(&c)
+	c.Listen = "127.0.0.1:0"
+	for _, name := range []string{"b1", "b2"} {
+		c.Backends = append(c.Backends, Backend{lb.Backend{Name: name, Address: busy, Weight: 1}})
 	}
-	s := newStackOver(t, quiet, serveWire(t, busy), serveWire(t, busy))
+	listener, err := Listen(c.Listen)
+	require.NoError(t, err)
+	p, err := StartOn(&watched{listener, len(half), waits}, c, Options{Log: io.Discard})
+	require.NoError(t, err)
+	s := &stack{t: t, Proxy: p}
 	for range 2 {
-		c := s.raw("PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n")
+		c := s.raw(half)
 		r, body := c.answer()
 		assert.Equal(t, 503, r.StatusCode)
 		assert.Equal(t, "busy", body)
 		assert.Equal(t, "not retried: the client was still sending its body", r.Header.Get("x-minilb-note"))
 		c.ended()
 	}
+	assert.Zero(t, s.Stop())
 }
 
 // TestEarlyAnswerIsNotLostWhileTheClientSends: a connection that is closed with

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"minilb/core/lb"
 	"minilb/native/forward"
@@ -46,10 +47,14 @@ func (o *operations) all() []*forward.Handler {
 	return o.handlers[:len(o.handlers):len(o.handlers)]
 }
 
-// waitTunnels returns when no upgraded connection is left, or ctx ends.
-func (o *operations) waitTunnels(ctx context.Context) {
-	for _, h := range o.all() {
-		h.WaitTunnels(ctx)
+// wait returns when no request is in flight, or ctx ends. A server that has
+// shut down may have left some: it knows neither of upgraded connections nor of
+// an HTTP/2 client's requests when that has just gone.
+func (o *operations) wait(ctx context.Context) {
+	for often := time.Millisecond; o.requests() > 0; often = min(2*often, 10*time.Millisecond) {
+		if !pause(ctx, often) {
+			return
+		}
 	}
 }
 

@@ -171,23 +171,36 @@ func (p *Proxy) run() {
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
 // Stop takes no more connections, lets the requests in flight, and upgraded
-// connections with them, end for at most the shutdown timeout, and returns how many were cut off then.
+// connections with them, end for at most the shutdown timeout, and returns how
+// many were cut off then. Those have let go of their backends when it returns.
 func (p *Proxy) Stop() (cut int) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.live().ShutdownTimeout)
 	defer cancel()
 	p.journal.end()
 	if p.shutdown(ctx) == nil {
-		p.ops.waitTunnels(ctx)
+		p.ops.wait(ctx)
 	}
 	cut = p.ops.requests()
 	p.clients.close()
 	p.ops.close()
+	p.letGo()
 	p.endProbes()
 	p.running.Wait()
 	p.upstream.close()
 	p.prober.close()
 	p.journal.close()
 	return cut
+}
+
+// letGoFor is how long requests that were cut off may take to notice it. Their
+// connections are closed: a moment, on any machine.
+const letGoFor = 5 * time.Second
+
+// letGo waits for the requests that were cut off.
+func (p *Proxy) letGo() {
+	ctx, cancel := context.WithTimeout(context.Background(), letGoFor)
+	defer cancel()
+	p.ops.wait(ctx)
 }
 
 // lines lets several goroutines write to one place, a whole line at a time.

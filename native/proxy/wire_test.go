@@ -260,6 +260,7 @@ func TestBackendsMaySpeakHTTP2OverTLS(t *testing.T) {
 		return func(config *Config) {
 			quiet(config)
 			config.BackendProtocol, config.BackendTLS, config.BackendTLSCA = "h2", true, c.cert
+			config.ConnectTimeout, config.CheckTimeout = 20*time.Second, 20*time.Second // a handshake under load
 			change(config)
 		}
 	}

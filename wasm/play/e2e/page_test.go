@@ -187,6 +187,7 @@ func TestAnAddressTypedOverTheOldOneIsOpened(t *testing.T) {
 	p.open("#v1")
 	p.do(`location.hash = "#v1;seed=9"`)
 	p.wait(`document.getElementById("main").dataset.link === "#v1;seed=9"`)
+	p.settle()
 	assert.Equal(t, native(t, "#v1;seed=9"), p.results())
 	assert.Equal(t, "9", p.text(`document.getElementById("seed").value`))
 	p.follow("#v1")
