@@ -36,10 +36,14 @@ func TestABuiltSiteIsWhole(t *testing.T) {
 	if !Built() {
 		return // TestPlaceholderSaysWhatToRun covers this state; make test builds the site and asks again
 	}
-	for _, name := range []string{"minilb.wasm.zst", "fzstd.js", "qrcode.js", "sw.js", "embed.html", "wasm_exec.js", "uPlot.iife.min.js", "uPlot.min.css"} {
+	for _, name := range []string{"minilb.wasm.zst", "fzstd.js", "qrcode.js", "sw.js", "embed.html", "wasm_exec.js", "uPlot.iife.min.js", "fr.json"} {
 		info, err := fs.Stat(FS(), name)
 		if assert.NoError(t, err) {
 			assert.Positive(t, info.Size(), name)
 		}
 	}
+	page, err := fs.ReadFile(FS(), "index.html")
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "<style>", "the styles stand in the page")
+	assert.NotContains(t, string(page), ".css", "and nowhere else")
 }
